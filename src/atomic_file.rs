@@ -1,0 +1,499 @@
+//! Replacing a file so that readers see the old bytes or the new ones, never a mix.
+//!
+//! # Scratch files
+//! The new bytes go into a scratch file in the directory of the target, which is then renamed over it. Both SDKs hide
+//! files whose names begin with [`SCRATCH_PREFIX`] from their listings. A scratch file that a killed process left
+//! behind is removed once it is an hour old: by the first replacement in its directory, and by listings that meet it.
+//!
+//! # What survives a replacement
+//! A symbolic link is written through, a dangling one too. An existing file keeps its permission bits and, where the
+//! process may give files away, its owner; a new file gets what the umask leaves of 0666.
+//!
+//! # Stamps
+//! [`Stamp`] is what tells one version of a file from another without reading it. Kernels take the times of a file
+//! from a clock that stands still for some milliseconds, so two changes within one tick may look alike (git calls such
+//! a file "racily clean"). [`replace`] therefore gives the file it writes a modification time of its own, to the
+//! nanosecond: any later change within the tick replaces it by the tick's time and shows.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, FileTimes, Metadata, OpenOptions};
+use std::io::{self, IoSlice, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// How names of scratch files begin. Part of the on-disk contract of both SDKs.
+pub const SCRATCH_PREFIX: &str = ".__strands_tmp_";
+
+/// Age at which a scratch file can no longer belong to a write that is under way.
+const ORPHAN_AGE: Duration = Duration::from_secs(60 * 60);
+
+/// Longest time for which the clock that stamps files is taken to stand still: three ticks of the slowest usual
+/// kernel clock (100 Hz).
+const CLOCK_GRAIN: Duration = Duration::from_millis(30);
+
+/// The same where a file system keeps whole seconds (FAT keeps every other one).
+const COARSE_CLOCK_GRAIN: Duration = Duration::from_secs(2);
+
+/// Identity, size and times of a file: equal stamps that are [settled](Stamp::is_settled) mean equal bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    identity: (u64, u64),
+    size: u64,
+    modified: Option<SystemTime>,
+    /// When its metadata last changed, where the system tells: nobody can set this time.
+    changed: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// The stamp of the file that `metadata` was read from.
+    pub fn of(metadata: &Metadata) -> Self {
+        Stamp {
+            identity: platform::identity(metadata),
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            changed: platform::change_time(metadata),
+        }
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether a file that bore this stamp when it was read at `read_at` cannot change without changing its stamp:
+    /// its times are older than the clock's grain.
+    pub fn is_settled(&self, read_at: SystemTime) -> bool {
+        let Some(modified) = self.modified else { return false };
+        let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH);
+        let is_whole_second = since_epoch.is_ok_and(|since| since.subsec_nanos() == 0);
+        let grain = if is_whole_second { COARSE_CLOCK_GRAIN } else { CLOCK_GRAIN };
+        let is_old = |time: SystemTime| read_at.duration_since(time).is_ok_and(|age| age > grain);
+        is_old(modified) && self.changed.is_none_or(is_old)
+    }
+}
+
+/// What [`replace`] left behind.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced {
+    /// The stamp of the new file.
+    pub stamp: Stamp,
+    /// Whether any later change will change the stamp, however soon it comes.
+    pub settled: bool,
+}
+
+/// Whether bytes must be on the disk, not only in the system's cache, before a replacement is reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// As both SDKs do: a crash of the process loses nothing, a power failure may.
+    #[default]
+    Cached,
+    /// The file and its directory are synced.
+    Synced,
+}
+
+/// Replaces the file at `path` by the concatenation of `parts`, creating its directory if need be.
+///
+/// # Errors
+/// Whatever the operating system says. The old file is then whole, and the scratch file gone.
+pub fn replace(path: &Path, parts: &[&[u8]], durability: Durability) -> io::Result<Replaced> {
+    let target = resolve(path)?;
+    if target.existing.as_ref().is_some_and(Metadata::is_dir) {
+        return Err(platform::is_a_directory());
+    }
+    let directory = directory_of(&target.path);
+    sweep_once(directory);
+    let scratch = Scratch::create(directory)?;
+    let modified = SystemTime::now();
+    (|| {
+        reach(Step::Write)?;
+        write_all(&scratch.file, parts)?;
+        if let Some(existing) = &target.existing {
+            reach(Step::KeepAccess)?;
+            platform::keep_access(&scratch.file, existing)?;
+        }
+        reach(Step::SetTimes)?;
+        scratch.file.set_times(FileTimes::new().set_modified(modified))?;
+        if durability == Durability::Synced {
+            reach(Step::Sync)?;
+            scratch.file.sync_all()?;
+        }
+        reach(Step::Rename)?;
+        platform::rename(&scratch.path, &target.path)
+    })()
+    .inspect_err(|_| scratch.discard())?;
+    if durability == Durability::Synced {
+        platform::sync_directory(directory)?;
+    }
+    let stamp = Stamp::of(&scratch.file.metadata()?);
+    Ok(Replaced { stamp, settled: stamp.modified == Some(modified) })
+}
+
+/// Whether a listing must leave out a file of this name: a scratch file of this package or of either SDK, or any
+/// other file that this package keeps for itself.
+pub fn is_internal_name(name: &str) -> bool {
+    name.starts_with(".__strands_") || name.contains(".__strands_tmp")
+}
+
+/// Removes the file at `path` if it is a scratch file that no living write can own. Failure leaves it for later.
+pub fn sweep(path: &Path) {
+    let is_scratch = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.contains(".__strands_tmp"));
+    let is_orphan = || {
+        let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+        modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > ORPHAN_AGE))
+    };
+    if is_scratch && is_orphan() {
+        // A directory that cannot be written to keeps its orphan; nothing else depends on it.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Sweeps `directory` the first time this process replaces a file in it.
+fn sweep_once(directory: &Path) {
+    static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
+    /// Bounds the memory of the set; forgetting it costs one more look at each directory.
+    const MOST_REMEMBERED: usize = 10_000;
+
+    let Ok(directory) = std::path::absolute(directory) else {
+        return;
+    };
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if swept.contains(&directory) {
+        return;
+    }
+    if swept.len() >= MOST_REMEMBERED {
+        swept.clear();
+    }
+    let entries = fs::read_dir(&directory);
+    swept.insert(directory);
+    drop(swept);
+    for entry in entries.into_iter().flatten().flatten() {
+        sweep(&entry.path());
+    }
+}
+
+/// The file that `path` leads to through symbolic links, whether it exists or not.
+struct Target {
+    path: PathBuf,
+    existing: Option<Metadata>,
+}
+
+/// As many links in a row as Linux follows.
+const MOST_LINKS: usize = 40;
+
+fn resolve(path: &Path) -> io::Result<Target> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => path = directory_of(&path).join(fs::read_link(&path)?),
+            Ok(metadata) => {
+                return Ok(Target { path, existing: Some(metadata) });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Target { path, existing: None }),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(platform::too_many_links())
+}
+
+/// The directory that holds the file which `path` leads to through symbolic links.
+pub fn directory_of_target(path: &Path) -> io::Result<PathBuf> {
+    Ok(directory_of(&resolve(path)?.path).to_owned())
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+struct Scratch {
+    path: PathBuf,
+    file: File,
+}
+
+impl Scratch {
+    fn create(directory: &Path) -> io::Result<Self> {
+        let path = directory.join(format!("{SCRATCH_PREFIX}{}", uuid::Uuid::new_v4().simple()));
+        reach(Step::Create)?;
+        let create = || OpenOptions::new().write(true).create_new(true).open(&path);
+        let file = match create() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(directory)?;
+                create()?
+            }
+            other => other?,
+        };
+        Ok(Scratch { path, file })
+    }
+
+    /// The write has failed already; that failure is the one to report.
+    fn discard(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn write_all(mut file: &File, parts: &[&[u8]]) -> io::Result<()> {
+    let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+    let mut rest = slices.as_mut_slice();
+    // Empty slices at the front would end the loop with nothing written.
+    IoSlice::advance_slices(&mut rest, 0);
+    while !rest.is_empty() {
+        match file.write_vectored(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut rest, written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The steps of a replacement, at each of which the tests let it fail once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Create,
+    Write,
+    KeepAccess,
+    SetTimes,
+    Sync,
+    Rename,
+}
+
+#[cfg(not(test))]
+#[inline(always)]
+fn reach(_step: Step) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+use tests::reach;
+
+#[cfg(unix)]
+mod platform {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    pub fn identity(metadata: &Metadata) -> (u64, u64) {
+        (metadata.dev(), metadata.ino())
+    }
+
+    pub fn change_time(metadata: &Metadata) -> Option<SystemTime> {
+        let seconds = u64::try_from(metadata.ctime()).ok()?;
+        let nanoseconds = u32::try_from(metadata.ctime_nsec()).ok()?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
+    }
+
+    /// The owner first: giving a file away clears some of its permission bits.
+    pub fn keep_access(file: &File, existing: &Metadata) -> io::Result<()> {
+        let created = file.metadata()?;
+        if (created.uid(), created.gid()) != (existing.uid(), existing.gid()) {
+            // Only root may give files away; for others the file becomes theirs, as it does with both SDKs.
+            let _ = fchown(file, Some(existing.uid()), Some(existing.gid()));
+        }
+        if created.permissions().mode() != existing.permissions().mode() {
+            file.set_permissions(existing.permissions())?;
+        }
+        Ok(())
+    }
+
+    pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    pub fn sync_directory(directory: &Path) -> io::Result<()> {
+        File::open(directory)?.sync_all()
+    }
+
+    pub fn is_a_directory() -> io::Error {
+        io::Error::from_raw_os_error(nix::errno::Errno::EISDIR as i32)
+    }
+
+    pub fn too_many_links() -> io::Error {
+        io::Error::from_raw_os_error(nix::errno::Errno::ELOOP as i32)
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use super::*;
+
+    /// The standard library does not give the identity of a file here; size and times, which this file system keeps
+    /// to 100 ns, must do.
+    pub fn identity(_metadata: &Metadata) -> (u64, u64) {
+        (0, 0)
+    }
+
+    pub fn change_time(_metadata: &Metadata) -> Option<SystemTime> {
+        None
+    }
+
+    pub fn keep_access(file: &File, existing: &Metadata) -> io::Result<()> {
+        if existing.permissions().readonly() { file.set_permissions(existing.permissions()) } else { Ok(()) }
+    }
+
+    /// Virus scanners and indexers hold files open for moments, during which a rename over them is refused.
+    pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+        const PAUSES_MS: [u64; 7] = [1, 5, 20, 50, 100, 200, 400];
+        for pause in PAUSES_MS {
+            match fs::rename(from, to) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    std::thread::sleep(Duration::from_millis(pause));
+                }
+                other => return other,
+            }
+        }
+        fs::rename(from, to)
+    }
+
+    /// Directories cannot be opened for syncing here; the file system journals the rename itself.
+    pub fn sync_directory(_directory: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub fn is_a_directory() -> io::Error {
+        io::ErrorKind::IsADirectory.into()
+    }
+
+    pub fn too_many_links() -> io::Error {
+        io::Error::other("too many symbolic links")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use tempfile::TempDir;
+
+    thread_local! {
+        static FAILING: Cell<Option<Step>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn reach(step: Step) -> io::Result<()> {
+        if FAILING.get() == Some(step) { Err(io::Error::other("injected")) } else { Ok(()) }
+    }
+
+    fn write(path: &Path, text: &str) -> Replaced {
+        replace(path, &[text.as_bytes()], Durability::Cached).expect("replace")
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).expect("read_dir");
+        entries.map(|entry| entry.expect("entry").file_name().into_string().expect("UTF-8")).collect()
+    }
+
+    fn age(path: &Path, by: Duration) {
+        let time = SystemTime::now() - by;
+        File::options().write(true).open(path).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+    }
+
+    #[test]
+    fn a_failure_at_any_step_leaves_the_old_file_and_no_scratch_file() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        write(&path, "old");
+        for step in [Step::Create, Step::Write, Step::KeepAccess, Step::SetTimes, Step::Sync, Step::Rename] {
+            FAILING.set(Some(step));
+            let outcome = replace(&path, &[b"new"], Durability::Synced);
+            FAILING.set(None);
+            assert!(outcome.is_err(), "{step:?} did not fail");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "old", "after a failing {step:?}");
+            assert_eq!(names(folder.path()), ["f"], "after a failing {step:?}");
+        }
+    }
+
+    #[test]
+    fn parts_are_joined_and_missing_folders_made() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a/b/f");
+        replace(&path, &[b"one", b"", b"two"], Durability::Synced).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "onetwo");
+        replace(&path, &[b""], Durability::Cached).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    }
+
+    #[test]
+    fn permission_bits_of_an_existing_file_stay() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        write(&path, "old");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        write(&path, "new");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
+    }
+
+    #[test]
+    fn links_are_written_through_dangling_ones_too() {
+        let folder = TempDir::new().unwrap();
+        let (link, inner, target) = (folder.path().join("l"), folder.path().join("m"), folder.path().join("d/t"));
+        fs::create_dir(folder.path().join("d")).unwrap();
+        symlink("m", &link).unwrap();
+        symlink(&target, &inner).unwrap();
+        for text in ["through a dangling link", "through a live one"] {
+            write(&link, text);
+            assert_eq!(fs::read_to_string(&target).unwrap(), text);
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
+        assert_eq!(directory_of_target(&link).unwrap(), folder.path().join("d"));
+    }
+
+    #[test]
+    fn a_loop_of_links_is_an_error() {
+        let folder = TempDir::new().unwrap();
+        let link = folder.path().join("l");
+        symlink("l", &link).unwrap();
+        assert!(replace(&link, &[b"x"], Durability::Cached).is_err());
+    }
+
+    #[test]
+    fn a_change_of_equal_size_within_the_same_tick_changes_a_settled_stamp() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        for round in 0..200 {
+            let ours = write(&path, "aaaa");
+            assert!(ours.settled);
+            fs::write(&path, "bbbb").unwrap();
+            assert_ne!(Stamp::of(&fs::metadata(&path).unwrap()), ours.stamp, "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_stamp_read_within_the_grain_of_the_clock_is_not_settled() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, "x").unwrap();
+        let stamp = Stamp::of(&fs::metadata(&path).unwrap());
+        let now = SystemTime::now();
+        assert!(!stamp.is_settled(now));
+        assert!(stamp.is_settled(now + Duration::from_secs(1)));
+        age(&path, Duration::from_secs(100));
+        let backdated = Stamp::of(&fs::metadata(&path).unwrap());
+        assert!(!backdated.is_settled(SystemTime::now()), "the change time tells");
+    }
+
+    #[test]
+    fn old_orphans_are_swept_once_and_young_ones_left() {
+        let folder = TempDir::new().unwrap();
+        let (old, young) = (folder.path().join(".__strands_tmp_old"), folder.path().join("k.__strands_tmp_young"));
+        fs::write(&old, "x").unwrap();
+        fs::write(&young, "x").unwrap();
+        age(&old, ORPHAN_AGE + Duration::from_secs(1));
+        write(&folder.path().join("f"), "x");
+        assert!(!old.exists());
+        assert!(young.exists());
+    }
+
+    #[test]
+    fn a_user_file_is_never_swept() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join(".strands");
+        fs::write(&path, "x").unwrap();
+        age(&path, ORPHAN_AGE * 2);
+        sweep(&path);
+        assert!(path.exists());
+    }
+}

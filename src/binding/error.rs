@@ -1,0 +1,114 @@
+//! Core errors to JavaScript errors. Nobody else builds one.
+
+use std::cell::RefCell;
+use std::error::Error as _;
+use std::io;
+
+use napi::bindgen_prelude::*;
+
+use crate::error::Error as CoreError;
+
+/// Message and options, as the constructors of all errors take them.
+type ErrorArguments = FnArgs<(String, Object<'static>)>;
+
+thread_local! {
+    /// The class of this JavaScript thread.
+    static STORAGE_ERROR: RefCell<Option<FunctionRef<ErrorArguments, Unknown<'static>>>> = const { RefCell::new(None) };
+}
+
+/// Only JavaScript can declare a subclass of Error whose instances have the stack of where they were made.
+const STORAGE_ERROR_SOURCE: &str = "(class StorageError extends Error {
+  constructor(message, options) {
+    super(message, options)
+    this.name = 'StorageError'
+  }
+})";
+
+/// The class `StorageError`, one and the same for all loads of the addon on this thread.
+pub fn storage_error_class(env: &Env) -> Result<Function<'_, ErrorArguments, Unknown<'static>>> {
+    STORAGE_ERROR.with_borrow_mut(|known| match known {
+        Some(class) => class.borrow_back(env),
+        None => {
+            let class: Function<'_, ErrorArguments, Unknown<'static>> = env.run_script(STORAGE_ERROR_SOURCE)?;
+            *known = Some(class.create_ref()?);
+            // The thread may go on to another environment, in which this class does not exist.
+            env.add_env_cleanup_hook((), |()| drop(STORAGE_ERROR.take()))?;
+            Ok(class)
+        }
+    })
+}
+
+/// The JavaScript error for `error`: a `StorageError` for what a storage reports, an `Error` for the rest.
+pub fn to_js(env: &Env, error: &CoreError) -> Error {
+    let class = match error {
+        CoreError::Memory(_)
+        | CoreError::MemoryMetadata { .. }
+        | CoreError::MemoryJson { .. }
+        | CoreError::MemoryRecords { .. }
+        | CoreError::Internal(_) => global_class(env, "Error"),
+        _ => storage_error_class(env),
+    };
+    let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    class.and_then(|class| instance(env, &class, error.to_string(), cause)).unwrap_or_else(|fault| fault)
+}
+
+/// The JavaScript `TypeError` for an argument of the wrong type.
+pub fn wrong_type(env: &Env, message: String) -> Error {
+    global_class(env, "TypeError").and_then(|class| instance(env, &class, message, None)).unwrap_or_else(|fault| fault)
+}
+
+fn global_class<'env>(env: &'env Env, name: &str) -> Result<Function<'env, ErrorArguments, Unknown<'static>>> {
+    env.get_global()?.get_named_property(name)
+}
+
+fn instance(
+    env: &Env,
+    class: &Function<'_, ErrorArguments, Unknown<'static>>,
+    message: String,
+    cause: Option<&io::Error>,
+) -> Result<Error> {
+    let mut options = Object::new(env)?;
+    if let Some(cause) = cause {
+        options.set("cause", system_error(env, cause)?)?;
+    }
+    Ok(Error::from(class.new_instance((message, options).into())?))
+}
+
+/// An error of the operating system as Node gives it: `code` such as `ENOSPC`, and `errno`, negative.
+fn system_error(env: &Env, error: &io::Error) -> Result<Object<'static>> {
+    let code = error_code(error);
+    let message = match &code {
+        Some(code) => format!("{code}: {error}"),
+        None => error.to_string(),
+    };
+    let mut object: Object<'static> =
+        Object::from_unknown(global_class(env, "Error")?.new_instance((message, Object::new(env)?).into())?)?;
+    if let Some(code) = code {
+        object.set("code", code)?;
+    }
+    if let Some(number) = error.raw_os_error() {
+        object.set("errno", -number)?;
+    }
+    Ok(object)
+}
+
+fn error_code(error: &io::Error) -> Option<String> {
+    #[cfg(unix)]
+    if let Some(number) = error.raw_os_error() {
+        return Some(format!("{:?}", nix::errno::Errno::from_raw(number)));
+    }
+    let code = match error.kind() {
+        io::ErrorKind::NotFound => "ENOENT",
+        io::ErrorKind::PermissionDenied => "EACCES",
+        io::ErrorKind::IsADirectory => "EISDIR",
+        io::ErrorKind::NotADirectory => "ENOTDIR",
+        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+        io::ErrorKind::StorageFull => "ENOSPC",
+        io::ErrorKind::FileTooLarge => "EFBIG",
+        io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
+        io::ErrorKind::InvalidInput => "EINVAL",
+        io::ErrorKind::TimedOut => "ETIMEDOUT",
+        _ => return None,
+    };
+    Some(code.to_owned())
+}

@@ -1,0 +1,134 @@
+// Made by `napi build`: edit src/binding/header.d.ts (the types before the first class) or the Rust docs (the rest).
+
+/** Anything that `JSON.stringify` writes and `JSON.parse` gives back. */
+export type JSONValue = string | number | boolean | null | { [key: string]: JSONValue } | JSONValue[]
+
+/** One hit of {@link Storage.search}. */
+export interface StorageSearchResult {
+  /** Key of the entry that matched. */
+  key: string
+  /** How well it matched: higher is better. The scale is the search strategy's own. */
+  score: number
+  /** The entry's bytes, where the search had to read them anyway. */
+  data?: Uint8Array
+}
+
+/**
+ * Bytes by key. Has the shape of the SDK's `Storage`: a value of either type serves where the other is asked for.
+ *
+ * `ListQuery` and `SearchQuery` are what `list` and `search` accept; a backend may widen them, but takes a plain string
+ * in any case.
+ */
+export interface Storage<ListQuery = string, SearchQuery = string> {
+  /**
+   * Stores `data` under `key` and replaces what was there.
+   *
+   * @throws {@link StorageError} (as a rejection, like every fault) if the key is not valid or the write fails
+   */
+  write(key: string, data: Uint8Array): Promise<void>
+  /** The bytes under `key`, or `null` if there are none. */
+  read(key: string): Promise<Uint8Array | null>
+  /** Removes `key`. Removing what is not there is no fault. */
+  delete(key: string): Promise<void>
+  /** The keys that begin with the query, in the order of JavaScript's `sort()`. An empty string lists them all. */
+  list(query: ListQuery): Promise<string[]>
+  /** A view of this storage in which every key is below `prefix`. */
+  namespace?(prefix: string): Storage
+  /** The entries that match the query, best first. */
+  search?(query: SearchQuery): Promise<StorageSearchResult[]>
+}
+
+/** A way to search a storage. Has the shape of the SDK's `SearchStrategy`. */
+export interface SearchStrategy<S extends Storage = Storage, SearchQuery = string> {
+  /** Takes one entry into the strategy's index. A strategy without an index leaves it out. */
+  index?: (storage: S, key: string, data: Uint8Array) => Promise<void>
+  /** The entries of `storage` that match the query, best first. */
+  search(storage: S, query: SearchQuery): Promise<StorageSearchResult[]>
+}
+
+/**
+ * A storage operation failed. The message names the operation and the key; `cause` is the fault below it, which for a
+ * fault of the operating system carries a `code` such as `'ENOSPC'`.
+ */
+export declare class StorageError extends Error {
+  constructor(message: string, options?: { cause?: unknown })
+  /** The fault below this one, if there is one. */
+  cause?: unknown
+}
+
+/** Common English words that keyword search leaves out of a query. */
+export declare const STOP_WORDS: Set<string>
+
+/** One memory, as a search returns it. */
+export interface MemoryEntry {
+  /** The text that was remembered. */
+  content: string
+  /** Name of the store it came from. The SDK's memory manager fills it in; a store leaves it out. */
+  storeName?: string
+  /** What was stored with the text, and the search's score under `_relevanceScore`. */
+  metadata?: Record<string, JSONValue>
+}
+
+/** Options of one {@link TestMemoryStore.search}. */
+export interface SearchOptions {
+  /** At most this many results. At least 1; where it is not given, the store's own limit holds. */
+  maxSearchResults?: number
+}
+
+/** Says when memories are extracted from a conversation. The SDK's triggers have this shape. */
+export interface ExtractionTrigger {
+  /** Kind of trigger, for the log. */
+  readonly name: string
+  /** Called once: hooks into the agent and calls `fire` whenever it is time to extract. */
+  attach(context: { agent: any; fire: () => void }): void
+}
+
+/** Turns messages into memories. The SDK's extractors have this shape. */
+export interface Extractor {
+  /** The memories that `messages` hold. */
+  extract(messages: any[], context?: any): Promise<{ content: string; metadata?: Record<string, JSONValue> }[]>
+}
+
+/** How the SDK's memory manager extracts memories by itself. The SDK's `ExtractionConfig` has this shape. */
+export interface ExtractionConfig {
+  /** When to extract. Where it is not given: every five turns. */
+  trigger?: ExtractionTrigger | ExtractionTrigger[]
+  /** How to turn messages into memories. Where it is not given, the agent's model does. */
+  extractor?: Extractor
+  /** Kinds of content blocks, such as `'toolUse'`, that are taken out of the messages first. */
+  filter?: { exclude: any[] }
+}
+
+/** What every memory store tells the SDK's memory manager about itself. */
+export interface MemoryStoreConfig {
+  /** Name by which the memory tools address this store. Must not be empty. */
+  readonly name: string
+  /** What the store is for, in words for the model: it becomes part of the tools' descriptions. */
+  readonly description?: string
+  /** At most this many results of a search that sets no limit itself. At least 1; 10 where it is not given. */
+  readonly maxSearchResults?: number
+  /** Whether `add` is allowed. */
+  readonly writable?: boolean
+  /** Whether, and how, the memory manager extracts memories from the conversation by itself. Off where not given. */
+  readonly extraction?: boolean | ExtractionConfig
+}
+
+/** Configuration of a {@link TestMemoryStore}. `writable` is on where it is not given. */
+export interface TestMemoryStoreConfig extends MemoryStoreConfig {
+  /** Whether memories go to a file (the default), or live and die with this instance. */
+  persist?: boolean
+  /** The JSON file. Where it is not given: `~/.strands/memory/<name>.json`. Means nothing with `persist: false`. */
+  path?: string
+}
+
+/** What {@link TestMemoryStore.add} resolves to. */
+export interface TestMemoryAddResult {
+  /** Id of the record that holds the content: the new one, or the one that held it already. */
+  id: string
+}
+
+// The data properties of the class of this name; its methods stand below, from the Rust sources.
+export interface TestMemoryStore extends MemoryStoreConfig {
+  /** Whether `add` is allowed. */
+  readonly writable: boolean
+}

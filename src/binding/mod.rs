@@ -1,0 +1,120 @@
+//! The JavaScript side: one class per core type, each a thin translation.
+//!
+//! # How work leaves the JavaScript thread and comes back
+//! [`inline`] for what takes no longer than handing it over would; [`off_thread`] for one-shot file work, on Node's own
+//! pool, which is the cheapest hop there is; [`later`] for what is answered by someone else in time. All three give a
+//! promise and report every fault through it: methods take their arguments as `Unknown` and convert them themselves,
+//! since a conversion by napi-derive would throw.
+
+pub mod error;
+pub mod memory;
+pub mod options;
+pub mod search;
+pub mod storage;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use napi::Task;
+use napi::bindgen_prelude::*;
+
+use crate::error::{Error as CoreError, Result as CoreResult};
+
+/// Exports what napi-derive cannot express. Runs again when a module cache was cleared, and must then change nothing.
+#[napi_derive::napi(module_exports)]
+pub fn init(mut exports: Object<'_>, env: Env) -> Result<()> {
+    exports.set("StorageError", error::storage_error_class(&env)?)?;
+    exports.set("STOP_WORDS", search::stop_words(&env)?)
+}
+
+/// A promise for what `work` gives, which is done at once.
+fn inline<'env, T, V: ToNapiValue>(
+    env: &'env Env,
+    work: impl FnOnce() -> Result<T>,
+    into_js: impl FnOnce(&'env Env, T) -> Result<V>,
+) -> Result<PromiseRaw<'env, V>> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| work().and_then(|output| into_js(env, output))));
+    match outcome.unwrap_or_else(|panic| Err(error::to_js(env, &panicked(panic.as_ref())))) {
+        Ok(value) => PromiseRaw::resolve(env, value),
+        Err(error) => PromiseRaw::reject(env, error),
+    }
+}
+
+/// A promise for what `work` gives on another thread.
+fn off_thread<'env, A, T, V>(
+    env: &'env Env,
+    arguments: Result<A>,
+    work: impl FnOnce(A) -> CoreResult<T> + Send + 'static,
+    into_js: fn(&Env, T) -> Result<V>,
+) -> Result<PromiseRaw<'env, V>>
+where
+    A: Send + 'static,
+    T: Send + 'static,
+    V: ToNapiValue + TypeName + 'static,
+{
+    match arguments {
+        Ok(arguments) => {
+            let work: Work<T> = Box::new(move || work(arguments));
+            Ok(env.spawn(OffThread { work: Some(work), into_js })?.promise_object())
+        }
+        Err(error) => PromiseRaw::reject(env, error),
+    }
+}
+
+type Work<T> = Box<dyn FnOnce() -> CoreResult<T> + Send>;
+
+struct OffThread<T, V> {
+    work: Option<Work<T>>,
+    into_js: fn(&Env, T) -> Result<V>,
+}
+
+impl<T: Send + 'static, V: ToNapiValue + TypeName + 'static> Task for OffThread<T, V> {
+    type Output = CoreResult<T>;
+    type JsValue = V;
+
+    fn compute(&mut self) -> Result<Self::Output> {
+        let work = self.work.take().expect("a task is computed once");
+        // A panic must not reach libuv's C frames.
+        Ok(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(panic.as_ref()))))
+    }
+
+    fn resolve(&mut self, env: Env, output: Self::Output) -> Result<V> {
+        match output {
+            Ok(output) => (self.into_js)(&env, output),
+            Err(error) => Err(error::to_js(&env, &error)),
+        }
+    }
+}
+
+/// A promise that `start` is given the means to settle, once and from any thread. It must be settled: until then it
+/// keeps Node alive.
+fn later<'env, A, T: Send + 'static, V: ToNapiValue + 'static>(
+    env: &'env Env,
+    arguments: Result<A>,
+    start: impl FnOnce(A, Settle<T>),
+    into_js: fn(&Env, T) -> Result<V>,
+) -> Result<PromiseRaw<'env, V>> {
+    type Resolver<V> = Box<dyn FnOnce(Env) -> Result<V> + Send>;
+    match arguments {
+        Ok(arguments) => {
+            let (deferred, promise) = env.create_deferred::<V, Resolver<V>>()?;
+            let settle = move |outcome: std::result::Result<T, Arc<CoreError>>| {
+                deferred.resolve(Box::new(move |env| match outcome {
+                    Ok(output) => into_js(&env, output),
+                    Err(error) => Err(error::to_js(&env, &error)),
+                }));
+            };
+            start(arguments, Box::new(settle));
+            PromiseRaw::from_unknown(promise.to_unknown())
+        }
+        Err(error) => PromiseRaw::reject(env, error),
+    }
+}
+
+type Settle<T> = Box<dyn FnOnce(std::result::Result<T, Arc<CoreError>>) + Send>;
+
+fn panicked(panic: &(dyn Any + Send)) -> CoreError {
+    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    CoreError::Internal(message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
+}

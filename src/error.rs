@@ -1,0 +1,88 @@
+//! The one error type of the crate.
+//!
+//! `Display` names the operation and the object it was applied to and never repeats the source; the source is what
+//! the binding hands to JavaScript as `cause`.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::memory::records::{Fault, Position};
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong, named for what happened.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the names of the fields and the messages say what they hold")]
+#[non_exhaustive]
+pub enum Error {
+    /// A key with no segment in it.
+    #[error("Storage key must not be empty")]
+    EmptyKey,
+
+    /// A key that no backend accepts.
+    #[error("Invalid storage key '{key}': {reason}")]
+    InvalidKey { key: String, reason: &'static str },
+
+    /// A list or namespace prefix that no backend accepts.
+    #[error("Invalid storage prefix '{prefix}': {reason}")]
+    InvalidPrefix { prefix: String, reason: &'static str },
+
+    /// A storage that cannot be set up as asked.
+    #[error("{0}")]
+    InvalidStorage(String),
+
+    /// The value was not stored; an older value, if any, is still there.
+    #[error("Failed to write '{key}' to local storage")]
+    Write { key: String, source: io::Error },
+
+    /// The value exists or may exist and could not be read.
+    #[error("Failed to read '{key}' from local storage")]
+    Read { key: String, source: io::Error },
+
+    /// The value could not be deleted.
+    #[error("Failed to delete '{key}' from local storage")]
+    Delete { key: String, source: io::Error },
+
+    /// A folder under the prefix could not be listed.
+    #[error("Failed to list local storage under '{prefix}'")]
+    List { prefix: String, source: io::Error },
+
+    /// A memory store was asked for something it cannot be or do; the message says what.
+    #[error("TestMemoryStore: {0}")]
+    Memory(&'static str),
+
+    /// Metadata that the record format cannot hold.
+    #[error("TestMemoryStore: metadata cannot be stored: {problem}.")]
+    MemoryMetadata { problem: &'static str },
+
+    /// The backing file of a memory store holds something other than JSON.
+    #[error("TestMemoryStore: invalid JSON in {path} at {position}: {problem}", path = path.display())]
+    MemoryJson { path: PathBuf, position: Position, problem: String },
+
+    /// The backing file of a memory store holds JSON that is not an array of records.
+    #[error("TestMemoryStore: invalid backing file {path}: {problem}", path = path.display())]
+    MemoryRecords { path: PathBuf, problem: String },
+
+    /// The backing file of a memory store could not be read.
+    #[error("TestMemoryStore: failed to read {path}", path = path.display())]
+    MemoryRead { path: PathBuf, source: io::Error },
+
+    /// The backing file of a memory store could not be replaced; it is as it was.
+    #[error("TestMemoryStore: failed to write {path}", path = path.display())]
+    MemoryWrite { path: PathBuf, source: io::Error },
+
+    /// A defect of this package, contained so that the process lives on.
+    #[error("strands-native failed internally: {0}. Please report this")]
+    Internal(String),
+}
+
+impl Error {
+    /// Attaches the file it was found in to a fault of the record format.
+    pub(crate) fn memory_fault(path: PathBuf, fault: Fault) -> Self {
+        match fault {
+            Fault::Json { position, problem } => Error::MemoryJson { path, position, problem: problem.to_owned() },
+            Fault::Records(problem) => Error::MemoryRecords { path, problem },
+        }
+    }
+}

@@ -1,0 +1,13 @@
+#![doc = include_str!("../ARCHITECTURE.md")]
+
+pub mod error;
+pub mod memory;
+pub mod search;
+pub mod storage;
+
+mod atomic_file;
+mod directory_lock;
+
+#[cfg(feature = "binding")]
+#[cfg_attr(test, allow(dead_code, reason = "napi-derive exports nothing from a test build"))]
+mod binding;

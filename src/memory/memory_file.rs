@@ -1,0 +1,300 @@
+//! A memory file that many stores of this process share, and other processes too.
+//!
+//! # Reading
+//! What was read is kept and trusted for as long as the file's stamp is the same and settled (see
+//! [`crate::atomic_file`]): an unchanged file costs one look at its metadata. A file changed so recently that a second
+//! change might not show is compared byte for byte.
+//!
+//! # Writing
+//! Additions wait in a queue. Whoever finds the queue without a writer becomes the writer and runs until the queue is
+//! empty, taking all that waits at each round, so that a burst of additions costs a few rewrites. A round holds the
+//! lock of the directory, reads the file again if anything else wrote it, and replaces it. Readers go on with what was
+//! there before until the new file is in place.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
+use std::time::SystemTime;
+
+use super::recall::{Addition, Draft, Recall};
+use crate::atomic_file::{self, Durability, Stamp, directory_of_target};
+use crate::directory_lock::DirectoryLock;
+use crate::error::{Error, Result};
+
+/// Receives the id of an added record. The error is shared by all that were to be written together.
+pub type Done = Box<dyn FnOnce(std::result::Result<String, Arc<Error>>) + Send>;
+
+/// One file, or the memory of one store that has none.
+pub struct MemoryFile {
+    path: Option<PathBuf>,
+    /// `None` until the first use, and after a failure in the midst of a change.
+    snapshot: RwLock<Option<Snapshot>>,
+    /// Held by whoever may replace the snapshot.
+    turn: Mutex<()>,
+    queue: Mutex<Queue>,
+}
+
+struct Snapshot {
+    version: Version,
+    recall: Recall,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Version {
+    /// `None` if there is no file.
+    stamp: Option<Stamp>,
+    /// Whether the file cannot change without changing its stamp.
+    settled: bool,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<(Draft, Done)>,
+    has_writer: bool,
+}
+
+/// The duty to write what waits in a queue. Blocks while it runs; dropped without having run, it fails what waits.
+#[must_use = "additions wait until this runs"]
+pub struct Writer {
+    file: Arc<MemoryFile>,
+    has_run: bool,
+}
+
+impl MemoryFile {
+    /// Records that live and die with this value.
+    pub fn in_memory() -> Arc<Self> {
+        Self::new(None)
+    }
+
+    /// The file at `path`, an absolute one; the same value for all that use it at the same time.
+    ///
+    /// Another spelling of the path gives another value, which is as safe as another process.
+    pub fn at(path: &Path) -> Arc<Self> {
+        static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<MemoryFile>>>> = LazyLock::new(Mutex::default);
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.get(path).and_then(Weak::upgrade) {
+            return file;
+        }
+        open.retain(|_, file| file.strong_count() > 0);
+        let file = Self::new(Some(path.to_owned()));
+        open.insert(path.to_owned(), Arc::downgrade(&file));
+        file
+    }
+
+    fn new(path: Option<PathBuf>) -> Arc<Self> {
+        Arc::new(MemoryFile {
+            path,
+            snapshot: RwLock::new(None),
+            turn: Mutex::new(()),
+            queue: Mutex::new(Queue::default()),
+        })
+    }
+
+    /// Where the file is, if there is one.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Calls `use_recall` with the present records.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a memory file.
+    pub fn with_recall<T>(&self, use_recall: impl FnOnce(&Recall) -> T) -> Result<T> {
+        {
+            let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(snapshot) = snapshot.as_ref()
+                && snapshot.version.settled
+                && snapshot.version.stamp == self.stamp()?
+            {
+                return Ok(use_recall(&snapshot.recall));
+            }
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.refresh()?;
+        let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = snapshot.as_ref().expect("refreshed, and nobody else has the turn");
+        Ok(use_recall(&snapshot.recall))
+    }
+
+    /// Queues an addition. Whoever gets a [`Writer`] must run it, on a thread that may block.
+    pub fn enqueue(self: &Arc<Self>, draft: Draft, done: Done) -> Option<Writer> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.waiting.push((draft, done));
+        let needs_writer = !mem::replace(&mut queue.has_writer, true);
+        needs_writer.then(|| Writer { file: Arc::clone(self), has_run: false })
+    }
+
+    /// Adds all drafts in one rewrite of the file, and gives the id of each.
+    fn add(&self, drafts: &[Draft]) -> Result<Vec<String>> {
+        let _lock = match &self.path {
+            Some(path) => Some(self.lock_directory(path)?),
+            None => None,
+        };
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.refresh()?;
+        self.change(|snapshot| snapshot.recall.lay_out());
+        let (addition, version) = {
+            let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+            let recall = &snapshot.as_ref().expect("refreshed, and nobody else has the turn").recall;
+            let created_at = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+            let addition = recall.plan(drafts, &created_at, || uuid::Uuid::now_v7().to_string());
+            if addition.text.is_empty() {
+                return Ok(addition.ids);
+            }
+            let version = self.write(recall, &addition)?;
+            (addition, version)
+        };
+        self.change(|snapshot| {
+            snapshot.recall.append(&addition);
+            snapshot.version = version;
+        });
+        Ok(addition.ids)
+    }
+
+    fn write(&self, recall: &Recall, addition: &Addition) -> Result<Version> {
+        let Some(path) = &self.path else {
+            return Ok(Version { stamp: None, settled: true });
+        };
+        let replaced = atomic_file::replace(path, &recall.parts_with(addition), Durability::Cached)
+            .map_err(|source| Error::MemoryWrite { path: path.clone(), source })?;
+        Ok(Version { stamp: Some(replaced.stamp), settled: replaced.settled })
+    }
+
+    fn lock_directory(&self, path: &Path) -> Result<DirectoryLock> {
+        directory_of_target(path)
+            .and_then(|directory| DirectoryLock::acquire(&directory))
+            .map_err(|source| Error::MemoryWrite { path: path.to_owned(), source })
+    }
+
+    /// Changes the snapshot in a way that a panic cannot leave half done: it would be gone, and read again.
+    fn change(&self, change: impl FnOnce(&mut Snapshot)) {
+        let mut guard = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mut snapshot) = guard.take() {
+            change(&mut snapshot);
+            *guard = Some(snapshot);
+        }
+    }
+
+    /// Makes the snapshot that of the file as it is now. The caller has the turn.
+    fn refresh(&self) -> Result<()> {
+        let Some(path) = &self.path else {
+            let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+            let version = Version { stamp: None, settled: true };
+            snapshot.get_or_insert_with(|| Snapshot { version, recall: Recall::empty() });
+            return Ok(());
+        };
+        let known = {
+            let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+            snapshot.as_ref().map(|snapshot| snapshot.version)
+        };
+        if let Some(version) = known
+            && version.settled
+            && version.stamp == self.stamp()?
+        {
+            return Ok(());
+        }
+        let (bytes, version) = read(path).map_err(|source| Error::MemoryRead { path: path.clone(), source })?;
+        let is_known = {
+            let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+            let is_same = |snapshot: &Snapshot| match &bytes {
+                Some(bytes) => snapshot.version.stamp.is_some() && snapshot.recall.bytes() == bytes.as_slice(),
+                None => snapshot.version.stamp.is_none(),
+            };
+            snapshot.as_ref().is_some_and(is_same)
+        };
+        if is_known {
+            self.change(|snapshot| snapshot.version = version);
+            return Ok(());
+        }
+        let recall = bytes.map_or_else(|| Ok(Recall::empty()), Recall::read);
+        let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        match recall {
+            Ok(recall) => {
+                *snapshot = Some(Snapshot { version, recall });
+                Ok(())
+            }
+            Err(fault) => {
+                *snapshot = None;
+                Err(Error::memory_fault(path.clone(), fault))
+            }
+        }
+    }
+
+    fn stamp(&self) -> Result<Option<Stamp>> {
+        let Some(path) = &self.path else { return Ok(None) };
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(source) => Err(Error::MemoryRead { path: path.clone(), source }),
+        }
+    }
+}
+
+impl Writer {
+    /// Writes until nothing waits.
+    pub fn run(mut self) {
+        self.has_run = true;
+        loop {
+            let (drafts, dones): (Vec<Draft>, Vec<Done>) = {
+                let mut queue = self.file.queue.lock().unwrap_or_else(PoisonError::into_inner);
+                if queue.waiting.is_empty() {
+                    queue.has_writer = false;
+                    return;
+                }
+                mem::take(&mut queue.waiting).into_iter().unzip()
+            };
+            let added = catch_unwind(AssertUnwindSafe(|| self.file.add(&drafts)));
+            match added.unwrap_or_else(|_| Err(Error::Internal("a write panicked".to_owned()))) {
+                Ok(ids) => dones.into_iter().zip(ids).for_each(|(done, id)| done(Ok(id))),
+                Err(error) => fail_all(dones, error),
+            }
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !self.has_run {
+            let mut queue = self.file.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let waiting = mem::take(&mut *queue).waiting;
+            drop(queue);
+            let error = Error::Internal("no thread could be started to write on".to_owned());
+            fail_all(waiting.into_iter().map(|(_, done)| done), error);
+        }
+    }
+}
+
+fn fail_all(dones: impl IntoIterator<Item = Done>, error: Error) {
+    let error = Arc::new(error);
+    dones.into_iter().for_each(|done| done(Err(Arc::clone(&error))));
+}
+
+/// The bytes of a file and their version; no bytes if there is no file.
+fn read(path: &Path) -> io::Result<(Option<Vec<u8>>, Version)> {
+    let mut file = match File::open(path) {
+        Err(error) if is_missing(&error) => {
+            return Ok((None, Version { stamp: None, settled: true }));
+        }
+        opened => opened?,
+    };
+    loop {
+        // The clock first: what changes after this moment changes the stamp or is not yet settled.
+        let read_at = SystemTime::now();
+        let stamp = Stamp::of(&file.metadata()?);
+        let mut bytes = Vec::with_capacity(usize::try_from(stamp.size()).unwrap_or(0));
+        file.read_to_end(&mut bytes)?;
+        if Stamp::of(&file.metadata()?) == stamp {
+            return Ok((Some(bytes), Version { stamp: Some(stamp), settled: stamp.is_settled(read_at) }));
+        }
+        // Written to in place while it was read.
+        io::Seek::rewind(&mut file)?;
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

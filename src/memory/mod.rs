@@ -1,0 +1,8 @@
+//! What an agent remembers.
+
+pub mod records;
+pub mod test_memory_store;
+pub mod wtf8;
+
+mod memory_file;
+mod recall;

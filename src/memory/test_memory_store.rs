@@ -1,0 +1,141 @@
+//! Memories in one JSON file, found by the words they share with a question.
+//!
+//! The counterpart of the SDKs' `TestMemoryStore`: the same file, the same ranking, the same identity of contents.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::memory_file::MemoryFile;
+pub use super::memory_file::{Done, Writer};
+pub use super::recall::Draft;
+use super::records::{self, Value};
+use super::wtf8::Wtf8;
+use crate::error::{Error, Result};
+use crate::search::tokenize::TokenSet;
+
+/// How many memories a search gives if nobody says (both SDKs).
+pub const DEFAULT_MAX_SEARCH_RESULTS: usize = 10;
+
+/// A memory that shares words with the query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// What was remembered.
+    pub content: Wtf8<'static>,
+    /// The fields of the metadata object, as they stand in the file.
+    pub metadata: Vec<(Wtf8<'static>, Value)>,
+    /// How many distinct words of the query it holds.
+    pub score: u32,
+}
+
+/// A store of memories.
+pub struct TestMemoryStore {
+    location: Location,
+    /// The file in use, which keeps what was read of it. A relative path may lead to another one later.
+    file: Mutex<Arc<MemoryFile>>,
+}
+
+/// Where the memories of a store are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In this process only.
+    InMemory,
+    /// In this file. A relative path is relative to the current directory at the time of each call.
+    File(PathBuf),
+    /// In `~/.strands/memory`, in the file of this name.
+    Default(String),
+}
+
+impl Location {
+    /// Where both SDKs keep the store of this name if no path is given.
+    pub fn default_for(name: &str) -> Self {
+        Location::Default(format!("{}.json", sanitize_name(name)))
+    }
+}
+
+impl TestMemoryStore {
+    /// A store at `location`. Touches no file.
+    pub fn new(location: Location) -> Self {
+        TestMemoryStore { location, file: Mutex::new(MemoryFile::in_memory()) }
+    }
+
+    /// The present state of the store, from which to search and to which to add.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the home directory cannot be told.
+    pub fn open(&self) -> Result<OpenStore> {
+        let path = match &self.location {
+            Location::InMemory => None,
+            Location::File(path) => Some(absolute(path)?),
+            Location::Default(file_name) => {
+                let home = std::env::home_dir().ok_or(Error::Memory(
+                    "the home directory cannot be told. Set the HOME environment variable, or give the store a path.",
+                ))?;
+                Some(absolute(&home.join(".strands").join("memory").join(file_name))?)
+            }
+        };
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = path
+            && file.path() != Some(&path)
+        {
+            *file = MemoryFile::at(&path);
+        }
+        Ok(OpenStore { file: Arc::clone(&file) })
+    }
+}
+
+/// A store whose file is settled upon.
+#[derive(Clone)]
+pub struct OpenStore {
+    file: Arc<MemoryFile>,
+}
+
+impl OpenStore {
+    /// The best `limit` memories for `query`: those with most of its words first, then the newest, then those last in
+    /// the file. A query without words finds nothing and reads nothing. May block.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a memory file.
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Memory>> {
+        let query = TokenSet::of(query);
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.file.with_recall(|recall| {
+            let found = recall.search(&query, limit).into_iter();
+            let memory = |(record, score): (records::Record<'_>, u32)| Memory {
+                content: record.content.into_owned(),
+                metadata: match record.metadata.map(records::value_of) {
+                    Some(Value::Object(fields)) => fields,
+                    _ => Vec::new(),
+                },
+                score,
+            };
+            found.map(memory).collect()
+        })
+    }
+
+    /// Queues a memory to be added and gives `done` its id, or that of the memory which has the same trimmed content.
+    /// Whoever gets a [`Writer`] must run it, on a thread that may block.
+    pub fn add(&self, draft: Draft, done: Done) -> Option<Writer> {
+        self.file.enqueue(draft, done)
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|source| Error::MemoryRead { path: path.to_owned(), source })
+}
+
+/// The TypeScript SDK's rule: what is left of a name once it cannot leave its directory, by UTF-16 code unit.
+fn sanitize_name(name: &str) -> String {
+    let mut sanitized = String::with_capacity(name.len());
+    for char in name.replace("..", "_").chars() {
+        match char {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' => sanitized.push(char),
+            _ => (0..char.len_utf16()).for_each(|_| sanitized.push('_')),
+        }
+    }
+    sanitized
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! Finding entries by what they say.
+
+pub mod keyword;
+pub mod stop_words;
+pub mod token_index;
+pub mod tokenize;

@@ -1,0 +1,133 @@
+//! Which documents hold which tokens, and how many tokens of a query each document holds.
+//!
+//! Documents are numbered as they are added. For each token the index keeps the ascending numbers of the documents
+//! that hold it: about 4 bytes for each distinct word of a document, and 60 to 100 bytes for each distinct word of all.
+
+use std::collections::HashMap;
+
+use super::tokenize::{TokenSet, for_each_token};
+
+/// The number of a document, counted from 0 in the order of addition.
+pub type Document = u32;
+
+/// A document and how many distinct tokens of the query it holds, at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The document.
+    pub document: Document,
+    /// How many tokens of the query it holds.
+    pub score: u32,
+}
+
+/// An inverted index that grows at its end.
+#[derive(Debug, Default)]
+pub struct TokenIndex {
+    postings: HashMap<Box<str>, Vec<Document>, foldhash::fast::RandomState>,
+    documents: Document,
+}
+
+impl TokenIndex {
+    /// Adds a document that holds the tokens of `text`.
+    pub fn push(&mut self, text: &str) -> Document {
+        let document = self.documents;
+        self.documents += 1;
+        for_each_token(text, |token| match self.postings.get_mut(token) {
+            Some(posting) if posting.last() == Some(&document) => {}
+            Some(posting) => posting.push(document),
+            None => {
+                self.postings.insert(token.into(), vec![document]);
+            }
+        });
+        document
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> Document {
+        self.documents
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// The best `limit` of the documents in `order`, highest score first, equal scores as `order` has them.
+    pub fn rank(&self, query: &TokenSet, limit: usize, order: impl Iterator<Item = Document> + Clone) -> Vec<Hit> {
+        let mut scores = vec![0u32; self.documents as usize];
+        for posting in query.iter().filter_map(|token| self.postings.get(token)) {
+            for document in posting {
+                scores[*document as usize] += 1;
+            }
+        }
+        // A counting sort: the documents of one score follow those of all higher ones.
+        let mut with_score = vec![0usize; query.len() + 1];
+        for document in order.clone() {
+            with_score[scores[document as usize] as usize] += 1;
+        }
+        let mut place = 0;
+        let mut next_place = with_score;
+        for count in next_place.iter_mut().skip(1).rev() {
+            (*count, place) = (place, place + *count);
+        }
+        let mut hits = vec![Hit { document: 0, score: 0 }; place.min(limit)];
+        let mut missing = hits.len();
+        for document in order {
+            if missing == 0 {
+                break;
+            }
+            let score = scores[document as usize];
+            if score > 0 {
+                let place = &mut next_place[score as usize];
+                if let Some(hit) = hits.get_mut(*place) {
+                    *hit = Hit { document, score };
+                    missing -= 1;
+                }
+                *place += 1;
+            }
+        }
+        hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rank(texts: &[String], query: &str, limit: usize) -> Vec<(u32, u32)> {
+        let mut index = TokenIndex::default();
+        for text in texts {
+            index.push(text);
+        }
+        let newest_first = (0..index.len()).rev();
+        index.rank(&TokenSet::of(query), limit, newest_first).iter().map(|hit| (hit.document, hit.score)).collect()
+    }
+
+    #[test]
+    fn more_words_rank_higher_and_ties_follow_the_given_order() {
+        let texts = ["dark mode", "light mode", "dark dark", "none"].map(String::from);
+        assert_eq!(rank(&texts, "dark mode", 10), [(0, 2), (2, 1), (1, 1)]);
+        assert_eq!(rank(&texts, "dark mode", 2), [(0, 2), (2, 1)]);
+        assert_eq!(rank(&texts, "absent", 10), []);
+        assert_eq!(rank(&[], "dark", 10), []);
+    }
+
+    proptest! {
+        #[test]
+        fn ranking_agrees_with_sorting_every_score(
+            texts in prop::collection::vec("[a-e ]{0,9}", 0..30),
+            query in "[a-f ]{0,9}",
+            limit in 0usize..40,
+        ) {
+            let query_tokens = TokenSet::of(&query);
+            let mut expected: Vec<(u32, u32)> = texts.iter().enumerate().rev().map(|(document, text)| {
+                let tokens = TokenSet::of(text);
+                let score = query_tokens.iter().filter(|token| tokens.iter().any(|other| other == *token)).count();
+                (u32::try_from(document).unwrap(), u32::try_from(score).unwrap())
+            }).filter(|(_, score)| *score > 0).collect();
+            expected.sort_by_key(|(_, score)| std::cmp::Reverse(*score));
+            expected.truncate(limit);
+            prop_assert_eq!(rank(&texts, &query, limit), expected);
+        }
+    }
+}

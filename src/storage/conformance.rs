@@ -1,0 +1,58 @@
+//! What every backend and every view must do, run by the tests of each.
+
+use bytes::Bytes;
+
+use super::Storage;
+use super::key::{Key, Prefix};
+
+fn key(text: &str) -> Key {
+    Key::parse(text).expect("the suite uses valid keys")
+}
+
+fn listing(storage: &dyn Storage, prefix: &str) -> Vec<String> {
+    let prefix = Prefix::parse(prefix).expect("the suite uses valid prefixes");
+    storage.list(&prefix).expect("list").iter().map(Key::to_string).collect()
+}
+
+/// Expects `storage` to be empty and leaves it so.
+pub(crate) fn check(storage: &dyn Storage) {
+    values_come_back_as_written(storage);
+    listings_are_sorted_and_prefixed(storage);
+    deletion_is_idempotent(storage);
+}
+
+fn values_come_back_as_written(storage: &dyn Storage) {
+    assert_eq!(storage.read(&key("missing")).expect("read"), None);
+    let every_byte: Vec<u8> = (0..=255).collect();
+    for value in [every_byte.as_slice(), b"", b"again"] {
+        storage.write(&key("folder/value"), Bytes::copy_from_slice(value)).expect("write");
+        assert_eq!(storage.read(&key("folder/value")).expect("read").as_deref(), Some(value));
+    }
+    assert_eq!(storage.read(&key("folder/value/below")).expect("a value is no folder"), None);
+    storage.delete(&key("folder/value")).expect("delete");
+}
+
+fn listings_are_sorted_and_prefixed(storage: &dyn Storage) {
+    // U+FF5E sorts after U+1F600 in UTF-16 and before it in UTF-8.
+    let keys = ["a b", "a/b.md", "a/c/d", "ab", "b", "\u{1F600}", "\u{FF5E}"];
+    for name in keys.iter().rev() {
+        storage.write(&key(name), Bytes::from(name.to_owned())).expect("write");
+    }
+    assert_eq!(listing(storage, ""), keys);
+    assert_eq!(listing(storage, "a"), ["a b", "a/b.md", "a/c/d", "ab"]);
+    assert_eq!(listing(storage, "a/"), ["a/b.md", "a/c/d"]);
+    assert_eq!(listing(storage, "a/c"), ["a/c/d"]);
+    assert_eq!(listing(storage, "nothing/here"), [""; 0]);
+    for name in listing(storage, "") {
+        assert_eq!(storage.read(&key(&name)).expect("read").as_deref(), Some(name.as_bytes()));
+        storage.delete(&key(&name)).expect("delete");
+    }
+    assert_eq!(listing(storage, ""), [""; 0]);
+}
+
+fn deletion_is_idempotent(storage: &dyn Storage) {
+    storage.write(&key("once"), Bytes::from_static(b"1")).expect("write");
+    storage.delete(&key("once")).expect("delete");
+    storage.delete(&key("once")).expect("delete again");
+    assert_eq!(storage.read(&key("once")).expect("read"), None);
+}
