@@ -138,7 +138,9 @@ pub fn is_internal_name(name: &str) -> bool {
 
 /// Removes the file at `path` if it is a scratch file that no living write can own. Failure leaves it for later.
 pub fn sweep(path: &Path) {
-    let is_scratch = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.contains(".__strands_tmp"));
+    // Ours and the Python SDK's are named after a UUID, the TypeScript SDK's after their target and a UUID.
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_scratch = name.rsplit_once(SCRATCH_PREFIX).is_some_and(|(_, id)| uuid::Uuid::try_parse(id).is_ok());
     let is_orphan = || {
         let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
         modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > ORPHAN_AGE))
@@ -478,22 +480,19 @@ mod tests {
     #[test]
     fn old_orphans_are_swept_once_and_young_ones_left() {
         let folder = TempDir::new().unwrap();
-        let (old, young) = (folder.path().join(".__strands_tmp_old"), folder.path().join("k.__strands_tmp_young"));
-        fs::write(&old, "x").unwrap();
-        fs::write(&young, "x").unwrap();
-        age(&old, ORPHAN_AGE + Duration::from_secs(1));
+        let scratch = |before: &str, id: String| folder.path().join(format!("{before}{SCRATCH_PREFIX}{id}"));
+        let new_id = || uuid::Uuid::new_v4();
+        let old = [scratch("", new_id().simple().to_string()), scratch("key.md", new_id().to_string())];
+        let young = scratch("", new_id().simple().to_string());
+        let named_alike = [scratch("", "notes".to_owned()), folder.path().join("notes.__strands_tmp")];
+        for path in old.iter().chain([&young]).chain(&named_alike) {
+            fs::write(path, "x").unwrap();
+            age(path, ORPHAN_AGE + Duration::from_secs(1));
+        }
+        age(&young, ORPHAN_AGE - Duration::from_secs(60));
         write(&folder.path().join("f"), "x");
-        assert!(!old.exists());
+        assert!(old.iter().all(|path| !path.exists()));
         assert!(young.exists());
-    }
-
-    #[test]
-    fn a_user_file_is_never_swept() {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join(".strands");
-        fs::write(&path, "x").unwrap();
-        age(&path, ORPHAN_AGE * 2);
-        sweep(&path);
-        assert!(path.exists());
+        assert!(named_alike.iter().all(|path| path.exists()), "a user's file is never swept");
     }
 }

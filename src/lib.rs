@@ -5,7 +5,7 @@ pub mod memory;
 pub mod search;
 pub mod storage;
 
-mod atomic_file;
+pub mod atomic_file;
 mod directory_lock;
 
 #[cfg(feature = "binding")]

@@ -1,42 +1,15 @@
 //! Core errors to JavaScript errors. Nobody else builds one.
 
-use std::cell::RefCell;
 use std::error::Error as _;
 use std::io;
 
 use napi::bindgen_prelude::*;
 
+use super::foreign;
 use crate::error::Error as CoreError;
 
 /// Message and options, as the constructors of all errors take them.
 type ErrorArguments = FnArgs<(String, Object<'static>)>;
-
-thread_local! {
-    /// The class of this JavaScript thread.
-    static STORAGE_ERROR: RefCell<Option<FunctionRef<ErrorArguments, Unknown<'static>>>> = const { RefCell::new(None) };
-}
-
-/// Only JavaScript can declare a subclass of Error whose instances have the stack of where they were made.
-const STORAGE_ERROR_SOURCE: &str = "(class StorageError extends Error {
-  constructor(message, options) {
-    super(message, options)
-    this.name = 'StorageError'
-  }
-})";
-
-/// The class `StorageError`, one and the same for all loads of the addon on this thread.
-pub fn storage_error_class(env: &Env) -> Result<Function<'_, ErrorArguments, Unknown<'static>>> {
-    STORAGE_ERROR.with_borrow_mut(|known| match known {
-        Some(class) => class.borrow_back(env),
-        None => {
-            let class: Function<'_, ErrorArguments, Unknown<'static>> = env.run_script(STORAGE_ERROR_SOURCE)?;
-            *known = Some(class.create_ref()?);
-            // The thread may go on to another environment, in which this class does not exist.
-            env.add_env_cleanup_hook((), |()| drop(STORAGE_ERROR.take()))?;
-            Ok(class)
-        }
-    })
-}
 
 /// The JavaScript error for `error`: a `StorageError` for what a storage reports, an `Error` for the rest.
 pub fn to_js(env: &Env, error: &CoreError) -> Error {
@@ -46,7 +19,7 @@ pub fn to_js(env: &Env, error: &CoreError) -> Error {
         | CoreError::MemoryJson { .. }
         | CoreError::MemoryRecords { .. }
         | CoreError::Internal(_) => global_class(env, "Error"),
-        _ => storage_error_class(env),
+        _ => foreign::function(env, "StorageError"),
     };
     let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     class.and_then(|class| instance(env, &class, error.to_string(), cause)).unwrap_or_else(|fault| fault)

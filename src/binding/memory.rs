@@ -6,7 +6,7 @@ use napi::ValueType;
 use napi::bindgen_prelude::*;
 
 use super::error::{to_js, wrong_type};
-use super::{later, off_thread, options};
+use super::{foreign, later, off_thread, options};
 use crate::error::Error as CoreError;
 use crate::memory::records::Value;
 use crate::memory::test_memory_store::{
@@ -34,20 +34,21 @@ impl TestMemoryStore {
     /// @throws Error if `name` or `path` is empty, or `maxSearchResults` below 1
     /// @throws TypeError if an option has another type
     #[napi(constructor, ts_args_type = "options: TestMemoryStoreConfig")]
-    pub fn new(env: Env, mut this: This<'_, Object<'_>>, options: Unknown<'_>) -> Result<Self> {
+    pub fn new(env: Env, mut this: This<'_>, options: Unknown<'_>) -> Result<Self> {
+        foreign::check_constructed(&env, this.to_unknown(), "TestMemoryStore")?;
         let options = options::object(&env, "TestMemoryStore: options", options)?;
         let non_empty = |option: &'static str, value: Unknown<'_>, message: &'static str| {
-            let text = options::text(&env, &format!("TestMemoryStore: {option}"), value)?;
+            let text = options::lossy_text(&env, &format!("TestMemoryStore: {option}"), value)?;
             let is_empty = Wtf8::from(text.as_str()).trim().as_bytes().is_empty();
             if is_empty { Err(to_js(&env, &CoreError::Memory(message))) } else { Ok(text) }
         };
-        let name = non_empty("name", options.get_named_property("name")?, "name must not be empty.")?;
-        let path = match options::property(&options, "path")? {
+        let name = non_empty("name", options::raw_property(&env, &options, "name")?, "name must not be empty.")?;
+        let path = match options::property(&env, &options, "path")? {
             Some(value) => Some(non_empty("path", value, "path must not be empty.")?),
             None => None,
         };
-        options::property(&options, "maxSearchResults")?.map(|value| limit(&env, value)).transpose()?;
-        let is_on = |name| match options::property(&options, name)? {
+        options::property(&env, &options, "maxSearchResults")?.map(|value| limit(&env, value)).transpose()?;
+        let is_on = |name| match options::property(&env, &options, name)? {
             Some(value) if value.get_type()? != ValueType::Null => options::is_truthy(value),
             _ => Ok(true),
         };
@@ -58,10 +59,10 @@ impl TestMemoryStore {
         };
         // The properties of the SDK's class, in its order. They are read again at each call, as there.
         for option in ["name", "description", "maxSearchResults"] {
-            this.set(option, options.get_named_property::<Unknown<'_>>(option)?)?;
+            this.set(option, options::raw_property(&env, &options, option)?)?;
         }
         this.set("writable", is_on("writable")?)?;
-        this.set("extraction", options.get_named_property::<Unknown<'_>>("extraction")?)?;
+        this.set("extraction", options::raw_property(&env, &options, "extraction")?)?;
         Ok(TestMemoryStore { inner: CoreTestMemoryStore::new(location) })
     }
 
@@ -77,13 +78,13 @@ impl TestMemoryStore {
         env: &'env Env,
         this: This<'_, Object<'_>>,
         query: Unknown<'_>,
-        options: Option<Unknown<'_>>,
+        options: Unknown<'_>,
     ) -> Result<PromiseRaw<'env, Vec<Object<'static>>>> {
         let arguments = (|| {
-            let asked = options.map_or(Ok(None), |options| max_search_results(env, options))?;
-            let own = options::property(&this, "maxSearchResults")?.map_or(Ok(None), |value| limit(env, value))?;
+            let asked = max_search_results(env, options)?;
+            let own = options::property(env, &this, "maxSearchResults")?.map_or(Ok(None), |value| limit(env, value))?;
             let limit = asked.or(own).unwrap_or(DEFAULT_MAX_SEARCH_RESULTS);
-            let query = options::text(env, "TestMemoryStore: query", query)?;
+            let query = options::lossy_text(env, "TestMemoryStore: query", query)?;
             Ok((self.inner.open().map_err(|error| to_js(env, &error))?, query, limit))
         })();
         off_thread(env, arguments, |(store, query, limit)| store.search(&query, limit), memories_to_js)
@@ -106,14 +107,14 @@ impl TestMemoryStore {
         env: &'env Env,
         this: This<'_, Object<'_>>,
         content: Unknown<'_>,
-        metadata: Option<Unknown<'_>>,
+        metadata: Unknown<'_>,
     ) -> Result<PromiseRaw<'env, Object<'static>>> {
         let arguments = (|| {
-            if !options::is_truthy(this.get_named_property("writable")?)? {
+            if !options::is_truthy(options::raw_property(env, &this, "writable")?)? {
                 return Err(to_js(env, &CoreError::Memory(NOT_WRITABLE)));
             }
-            let content = options::exact_text(env, "TestMemoryStore: content", content)?;
-            let metadata = metadata.map_or(Ok(None), |metadata| stringify(env, metadata))?;
+            let content = options::text(env, "TestMemoryStore: content", content)?;
+            let metadata = stringify(env, metadata)?;
             let draft = Draft::new(content, metadata).and_then(|draft| Ok((self.inner.open()?, draft)));
             draft.map_err(|error| to_js(env, &error))
         })();
@@ -135,7 +136,7 @@ fn max_search_results(env: &Env, options: Unknown<'_>) -> Result<Option<usize>> 
         ValueType::Undefined | ValueType::Null => Ok(None),
         _ => {
             let options = options::object(env, "TestMemoryStore: options", options)?;
-            options::property(&options, "maxSearchResults")?.map_or(Ok(None), |value| limit(env, value))
+            options::property(env, &options, "maxSearchResults")?.map_or(Ok(None), |value| limit(env, value))
         }
     }
 }
@@ -159,13 +160,14 @@ fn stringify(env: &Env, metadata: Unknown<'_>) -> Result<Option<String>> {
     if metadata.get_type()? == ValueType::Undefined {
         return Ok(None);
     }
-    // Within a record, so that `toJSON` is called with the key that it would get there.
-    let mut record = Object::new(env)?;
-    record.set("metadata", metadata)?;
-    let json: Object<'_> = env.get_global()?.get_named_property("JSON")?;
-    let stringify: Function<'_, Object<'_>, String> = json.get_named_property("stringify")?;
-    let text = stringify.call(record)?;
-    Ok(text.strip_prefix("{\"metadata\":").and_then(|text| text.strip_suffix('}')).map(str::to_owned))
+    let outcome = foreign::function::<Unknown<'_>, Object<'_>>(env, "stringify")?.call(metadata)?;
+    match options::property(env, &outcome, "text")? {
+        Some(text) => {
+            let record = options::lossy_text(env, "metadata", text)?;
+            Ok(record.strip_prefix("{\"metadata\":").and_then(|text| text.strip_suffix('}')).map(str::to_owned))
+        }
+        None => Err(Error::from_unknown_without_coercion(outcome.get_named_property_unchecked("thrown")?)),
+    }
 }
 
 fn id_to_js(env: &Env, id: String) -> Result<Object<'static>> {

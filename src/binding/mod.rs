@@ -7,6 +7,7 @@
 //! since a conversion by napi-derive would throw.
 
 pub mod error;
+pub mod foreign;
 pub mod memory;
 pub mod options;
 pub mod search;
@@ -24,7 +25,7 @@ use crate::error::{Error as CoreError, Result as CoreResult};
 /// Exports what napi-derive cannot express. Runs again when a module cache was cleared, and must then change nothing.
 #[napi_derive::napi(module_exports)]
 pub fn init(mut exports: Object<'_>, env: Env) -> Result<()> {
-    exports.set("StorageError", error::storage_error_class(&env)?)?;
+    foreign::init(&env, &exports)?;
     exports.set("STOP_WORDS", search::stop_words(&env)?)
 }
 

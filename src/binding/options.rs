@@ -2,24 +2,26 @@
 
 use bytes::Bytes;
 use napi::bindgen_prelude::*;
-use napi::{JsString, JsValue, ValueType};
+use napi::{JsValue, ValueType};
 
 use super::error::{to_js, wrong_type};
+use super::foreign::caught;
 use crate::error::Error as CoreError;
 use crate::memory::wtf8::Wtf8;
 use crate::storage::key::{Key, Prefix};
 
-/// Converts an argument that must be a string. Lone surrogates become U+FFFD.
-pub fn text(env: &Env, name: &str, value: Unknown<'_>) -> Result<String> {
-    string(env, name, value)?.into_utf8()?.into_owned()
+/// Converts an argument that must be a string.
+pub fn text(env: &Env, name: &str, value: Unknown<'_>) -> Result<Wtf8<'static>> {
+    match value.get_type()? {
+        // Sixteen bits a unit is how V8 hands out any string fastest, and the only way that keeps lone surrogates.
+        ValueType::String => Ok(Wtf8::from_utf16(&Utf16String::from_unknown(value)?)),
+        _ => Err(wrong_type(env, format!("{name} must be a string, not {}", description(&value)))),
+    }
 }
 
-/// Converts an argument that must be a string, as it is.
-pub fn exact_text(env: &Env, name: &str, value: Unknown<'_>) -> Result<Wtf8<'static>> {
-    let string = string(env, name, value)?;
-    let text = string.into_utf8()?.into_owned()?;
-    // What holds a U+FFFD may have held something else.
-    if text.contains('\u{fffd}') { Ok(Wtf8::from_utf16(&Utf16String::from_unknown(value)?)) } else { Ok(text.into()) }
+/// Converts an argument that must be a string. Lone surrogates become U+FFFD.
+pub fn lossy_text(env: &Env, name: &str, value: Unknown<'_>) -> Result<String> {
+    text(env, name, value).map(Wtf8::into_string_lossy)
 }
 
 /// Converts a storage key.
@@ -45,8 +47,13 @@ pub fn bytes(env: &Env, name: &str, value: Unknown<'_>) -> Result<Bytes> {
 }
 
 /// A property of an object; `None` if it is undefined.
-pub fn property<'env>(object: &Object<'env>, name: &str) -> Result<Option<Unknown<'env>>> {
-    defined(object.get_named_property(name)?)
+pub fn property<'env>(env: &Env, object: &Object<'env>, name: &str) -> Result<Option<Unknown<'env>>> {
+    defined(raw_property(env, object, name)?)
+}
+
+/// A property of an object, which may be undefined, or the exception of its getter.
+pub fn raw_property<'env>(env: &Env, object: &Object<'env>, name: &str) -> Result<Unknown<'env>> {
+    caught(env, object.get_named_property_unchecked(name))
 }
 
 /// `None` for undefined.
@@ -82,13 +89,6 @@ pub fn description(value: &Unknown<'_>) -> &'static str {
     }
 }
 
-fn string<'env>(env: &Env, name: &str, value: Unknown<'env>) -> Result<JsString<'env>> {
-    match value.get_type()? {
-        ValueType::String => JsString::from_unknown(value),
-        _ => Err(wrong_type(env, format!("{name} must be a string, not {}", description(&value)))),
-    }
-}
-
 /// A lone surrogate has no form in UTF-8, in which files and objects are named: two such keys would become one.
 fn well_formed(
     env: &Env,
@@ -96,12 +96,9 @@ fn well_formed(
     value: Unknown<'_>,
     invalid: fn(String, &'static str) -> CoreError,
 ) -> Result<String> {
-    let text = exact_text(env, name, value)?;
+    let text = text(env, name, value)?;
     match text.as_str() {
         Some(text) => Ok(text.to_owned()),
-        None => {
-            let lossy = text.to_str_lossy().into_owned();
-            Err(to_js(env, &invalid(lossy, "lone surrogates are not allowed")))
-        }
+        None => Err(to_js(env, &invalid(text.into_string_lossy(), "lone surrogates are not allowed"))),
     }
 }

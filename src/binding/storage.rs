@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::PropertyAttributes;
 use napi::bindgen_prelude::*;
 
-use super::{inline, off_thread, options, search};
+use super::{foreign, inline, off_thread, options, search};
 use crate::atomic_file::Durability;
 use crate::error::{Error as CoreError, Result as CoreResult};
 use crate::search::keyword;
@@ -34,7 +34,8 @@ pub struct InMemoryStorage {
 #[napi_derive::napi]
 impl InMemoryStorage {
     #[napi(constructor)]
-    pub fn new(env: Env, mut this: This<'_, Object<'_>>) -> Result<Self> {
+    pub fn new(env: Env, mut this: This<'_>) -> Result<Self> {
+        foreign::check_constructed(&env, this.to_unknown(), "InMemoryStorage")?;
         mark(&env, &mut this, EPHEMERAL)?;
         let storage = Arc::new(CoreInMemoryStorage::new());
         Ok(InMemoryStorage { backend: Backend::immediate(storage.clone()), storage })
@@ -118,15 +119,16 @@ impl LocalFileStorage {
     /// the operating system; off if not given
     /// @throws StorageError if `baseDir` is empty
     #[napi(constructor, ts_args_type = "baseDir?: string, options?: { fsync?: boolean }")]
-    pub fn new(env: Env, base_dir: Option<Unknown<'_>>, options: Option<Unknown<'_>>) -> Result<Self> {
-        let base_dir = match base_dir.map(|value| options::defined(value)).transpose()?.flatten() {
-            Some(value) => options::text(&env, "baseDir", value)?,
+    pub fn new(env: Env, this: This<'_>, base_dir: Unknown<'_>, options: Unknown<'_>) -> Result<Self> {
+        foreign::check_constructed(&env, this.to_unknown(), "LocalFileStorage")?;
+        let base_dir = match options::defined(base_dir)? {
+            Some(value) => options::lossy_text(&env, "baseDir", value)?,
             None => DEFAULT_BASE_DIR.to_owned(),
         };
         let mut durability = Durability::Cached;
-        if let Some(value) = options.map(|value| options::defined(value)).transpose()?.flatten() {
+        if let Some(value) = options::defined(options)? {
             let object = options::object(&env, "options", value)?;
-            if let Some(fsync) = options::property(&object, "fsync")?
+            if let Some(fsync) = options::property(&env, &object, "fsync")?
                 && options::is_truthy(fsync)?
             {
                 durability = Durability::Synced;
@@ -332,7 +334,7 @@ impl Backend {
     fn search<'env>(&self, env: &'env Env, query: Unknown<'_>) -> Result<PromiseRaw<'env, Vec<Object<'static>>>> {
         let storage = Arc::clone(&self.storage);
         let work = move |query: String| keyword::search(storage.as_ref(), &query);
-        off_thread(env, options::text(env, "query", query), work, search::results_to_js)
+        off_thread(env, options::lossy_text(env, "query", query), work, search::results_to_js)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The counterpart of the SDKs' `TestMemoryStore`: the same file, the same ranking, the same identity of contents.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::memory_file::MemoryFile;
 pub use super::memory_file::{Done, Writer};
@@ -30,6 +30,8 @@ pub struct Memory {
 /// A store of memories.
 pub struct TestMemoryStore {
     location: Location,
+    /// The home directory as it was when it was first needed.
+    home: OnceLock<PathBuf>,
     /// The file in use, which keeps what was read of it. A relative path may lead to another one later.
     file: Mutex<Arc<MemoryFile>>,
 }
@@ -55,7 +57,7 @@ impl Location {
 impl TestMemoryStore {
     /// A store at `location`. Touches no file.
     pub fn new(location: Location) -> Self {
-        TestMemoryStore { location, file: Mutex::new(MemoryFile::in_memory()) }
+        TestMemoryStore { location, home: OnceLock::new(), file: Mutex::new(MemoryFile::in_memory()) }
     }
 
     /// The present state of the store, from which to search and to which to add.
@@ -67,9 +69,13 @@ impl TestMemoryStore {
             Location::InMemory => None,
             Location::File(path) => Some(absolute(path)?),
             Location::Default(file_name) => {
-                let home = std::env::home_dir().ok_or(Error::Memory(
-                    "the home directory cannot be told. Set the HOME environment variable, or give the store a path.",
-                ))?;
+                let home = match self.home.get() {
+                    Some(home) => home,
+                    None => {
+                        let home = std::env::home_dir().ok_or(Error::Memory(NO_HOME))?;
+                        self.home.get_or_init(|| home)
+                    }
+                };
                 Some(absolute(&home.join(".strands").join("memory").join(file_name))?)
             }
         };
@@ -82,6 +88,8 @@ impl TestMemoryStore {
         Ok(OpenStore { file: Arc::clone(&file) })
     }
 }
+
+const NO_HOME: &str = "the home directory cannot be told. Set the HOME environment variable, or give the store a path.";
 
 /// A store whose file is settled upon.
 #[derive(Clone)]

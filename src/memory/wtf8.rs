@@ -25,6 +25,13 @@ impl From<String> for Wtf8<'_> {
 impl<'a> Wtf8<'a> {
     /// The string of these UTF-16 code units.
     pub fn from_utf16(units: &[u16]) -> Self {
+        // Most text is ASCII, which only has to be narrowed.
+        if units.iter().all(|unit| *unit < 0x80) {
+            return Wtf8(units.iter().map(|unit| unit.to_le_bytes()[0]).collect());
+        }
+        if let Ok(text) = String::from_utf16(units) {
+            return text.into();
+        }
         let mut text = Builder::default();
         units.iter().for_each(|unit| text.push_unit(*unit));
         text.finish()
@@ -74,6 +81,14 @@ impl<'a> Wtf8<'a> {
         match self.as_str() {
             Some(text) => Cow::Borrowed(text),
             None => Cow::Owned(String::from_utf16_lossy(&self.to_utf16())),
+        }
+    }
+
+    /// The same as an owned string.
+    pub fn into_string_lossy(self) -> String {
+        match String::from_utf8(self.0.into_owned()) {
+            Ok(text) => text,
+            Err(error) => Wtf8(Cow::Owned(error.into_bytes())).to_str_lossy().into_owned(),
         }
     }
 

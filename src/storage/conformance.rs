@@ -19,6 +19,7 @@ pub(crate) fn check(storage: &dyn Storage) {
     values_come_back_as_written(storage);
     listings_are_sorted_and_prefixed(storage);
     deletion_is_idempotent(storage);
+    versions_change_with_values(storage);
 }
 
 fn values_come_back_as_written(storage: &dyn Storage) {
@@ -39,6 +40,8 @@ fn listings_are_sorted_and_prefixed(storage: &dyn Storage) {
         storage.write(&key(name), Bytes::from(name.to_owned())).expect("write");
     }
     assert_eq!(listing(storage, ""), keys);
+    let entries = storage.entries(&Prefix::default()).expect("entries");
+    assert_eq!(entries.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), keys);
     assert_eq!(listing(storage, "a"), ["a b", "a/b.md", "a/c/d", "ab"]);
     assert_eq!(listing(storage, "a/"), ["a/b.md", "a/c/d"]);
     assert_eq!(listing(storage, "a/c"), ["a/c/d"]);
@@ -48,6 +51,22 @@ fn listings_are_sorted_and_prefixed(storage: &dyn Storage) {
         storage.delete(&key(&name)).expect("delete");
     }
     assert_eq!(listing(storage, ""), [""; 0]);
+}
+
+fn versions_change_with_values(storage: &dyn Storage) {
+    let version = || {
+        let entries = storage.entries(&Prefix::parse("versioned").expect("valid")).expect("entries");
+        entries.into_iter().next().expect("one entry").1
+    };
+    let mut seen = Vec::new();
+    for value in ["one", "two", "two"] {
+        storage.write(&key("versioned"), Bytes::from(value)).expect("write");
+        assert!(!seen.contains(&version()), "a write makes a new version");
+        assert_eq!(version(), version(), "reading changes nothing");
+        seen.push(version());
+    }
+    storage.delete(&key("versioned")).expect("delete");
+    assert!(storage.entries(&Prefix::default()).expect("entries").is_empty());
 }
 
 fn deletion_is_idempotent(storage: &dyn Storage) {

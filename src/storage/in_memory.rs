@@ -1,24 +1,40 @@
 //! Values in a map in this process, gone when it ends.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use bytes::Bytes;
 
-use super::Storage;
 use super::key::{Key, Prefix};
+use super::{Storage, Version};
 use crate::error::Result;
 
 /// An unbounded map from key to bytes, sorted so that a listing is a range.
 #[derive(Debug, Default)]
 pub struct InMemoryStorage {
-    entries: RwLock<BTreeMap<Key, Bytes>>,
+    entries: RwLock<BTreeMap<Key, Entry>>,
+    /// The revision of the next write.
+    next_revision: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    revision: u64,
+    data: Bytes,
 }
 
 impl InMemoryStorage {
     /// An empty storage.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    fn select<T>(&self, prefix: &Prefix, of_entry: impl Fn(&Key, &Entry) -> T) -> Vec<T> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let start = Key::from_listing(prefix.as_str().to_owned());
+        let selected = entries.range(start..).take_while(|(key, _)| prefix.matches(key));
+        selected.map(|(key, entry)| of_entry(key, entry)).collect()
     }
 
     /// Removes every entry.
@@ -29,12 +45,13 @@ impl InMemoryStorage {
 
 impl Storage for InMemoryStorage {
     fn write(&self, key: &Key, data: Bytes) -> Result<()> {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), data);
+        let revision = self.next_revision.fetch_add(1, Ordering::Relaxed);
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), Entry { revision, data });
         Ok(())
     }
 
     fn read(&self, key: &Key) -> Result<Option<Bytes>> {
-        Ok(self.entries.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned())
+        Ok(self.entries.read().unwrap_or_else(PoisonError::into_inner).get(key).map(|entry| entry.data.clone()))
     }
 
     fn delete(&self, key: &Key) -> Result<()> {
@@ -43,9 +60,11 @@ impl Storage for InMemoryStorage {
     }
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        let start = Key::from_listing(prefix.as_str().to_owned());
-        Ok(entries.range(start..).map(|(key, _)| key).take_while(|key| prefix.matches(key)).cloned().collect())
+        Ok(self.select(prefix, |key, _| key.clone()))
+    }
+
+    fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
+        Ok(self.select(prefix, |key, entry| (key.clone(), Version::Revision(entry.revision))))
     }
 }
 

@@ -9,15 +9,15 @@
 //! and not entered, as in the TypeScript SDK. Files that this package keeps for itself are left out; so are names
 //! that are not valid Unicode, which no key can spell.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::Storage;
 use super::key::{Key, Prefix};
-use crate::atomic_file::{self, Durability};
+use super::{Storage, Version};
+use crate::atomic_file::{self, Durability, Stamp};
 use crate::error::{Error, Result};
 
 /// One file per key below a base folder.
@@ -63,6 +63,35 @@ impl LocalFileStorage {
         }
     }
 
+    /// What `visit` makes of each file whose key begins with `prefix`, in no order.
+    fn walk<T>(&self, prefix: &Prefix, mut visit: impl FnMut(Key, &DirEntry) -> Option<T>) -> Result<Vec<T>> {
+        // The walk starts at the deepest folder that the prefix spells out.
+        let folder = prefix.as_str().rfind('/').map_or("", |slash| &prefix.as_str()[..slash]);
+        let start = if folder.is_empty() { self.base_dir.clone() } else { self.path(folder) };
+        let mut found = Vec::new();
+        let mut unvisited = vec![(PathBuf::from(start), folder.to_owned())];
+        while let Some((path, folder)) = unvisited.pop() {
+            let failed = |source| Error::List { prefix: folder.clone(), source };
+            let entries = match fs::read_dir(&path) {
+                Err(error) if is_missing(&error) => continue,
+                entries => entries.map_err(failed)?,
+            };
+            for entry in entries {
+                let entry = entry.map_err(failed)?;
+                let Ok(name) = entry.file_name().into_string() else { continue };
+                let key = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+                if entry.file_type().map_err(failed)?.is_dir() {
+                    unvisited.push((entry.path(), key));
+                } else if atomic_file::is_internal_name(&name) {
+                    atomic_file::sweep(&entry.path());
+                } else if key.starts_with(prefix.as_str()) {
+                    found.extend(visit(Key::from_listing(key), &entry));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     fn path(&self, key: &str) -> String {
         format!("{}/{key}", self.base_dir.trim_end_matches('/'))
     }
@@ -91,34 +120,23 @@ impl Storage for LocalFileStorage {
     }
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        // The walk starts at the deepest folder that the prefix spells out.
-        let folder = prefix.as_str().rfind('/').map_or("", |slash| &prefix.as_str()[..slash]);
-        let start = if folder.is_empty() { self.base_dir.clone() } else { self.path(folder) };
-        let mut keys = Vec::new();
-        let mut unvisited = vec![(PathBuf::from(start), folder.to_owned())];
-        while let Some((path, folder)) = unvisited.pop() {
-            let failed = |source| Error::List { prefix: folder.clone(), source };
-            let entries = match fs::read_dir(&path) {
-                Err(error) if is_missing(&error) => continue,
-                entries => entries.map_err(failed)?,
-            };
-            for entry in entries {
-                let entry = entry.map_err(failed)?;
-                let Ok(name) = entry.file_name().into_string() else {
-                    continue;
-                };
-                let key = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
-                if entry.file_type().map_err(failed)?.is_dir() {
-                    unvisited.push((entry.path(), key));
-                } else if atomic_file::is_internal_name(&name) {
-                    atomic_file::sweep(&entry.path());
-                } else if key.starts_with(prefix.as_str()) {
-                    keys.push(Key::from_listing(key));
-                }
-            }
-        }
+        let mut keys = self.walk(prefix, |key, _| Some(key))?;
         keys.sort_unstable();
         Ok(keys)
+    }
+
+    fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
+        let mut entries = self.walk(prefix, |key, entry| {
+            let metadata = match entry.metadata() {
+                Ok(metadata) if metadata.is_symlink() => fs::metadata(entry.path()),
+                metadata => metadata,
+            };
+            // What has gone since, and a link that leads to no file, cannot be read either.
+            let metadata = metadata.ok().filter(fs::Metadata::is_file)?;
+            Some((key, Version::File(Stamp::of(&metadata))))
+        })?;
+        entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(entries)
     }
 }
 

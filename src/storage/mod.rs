@@ -4,6 +4,9 @@
 //! value: a reader sees the old one or the new one. Deleting what is not there succeeds; reading it gives `None`.
 //! Listings are sorted by UTF-16 code unit and hold keys that `read` and `delete` accept.
 //!
+//! Whoever keeps something derived from a value keeps its [`Version`] with it and asks for [`Storage::entries`] later:
+//! while the version is the same and was [settled](Version::is_settled), so is the value.
+//!
 //! All calls may block. The binding decides on which thread they run.
 
 pub mod in_memory;
@@ -14,8 +17,11 @@ pub mod namespace;
 #[cfg(test)]
 mod conformance;
 
+use std::time::SystemTime;
+
 use bytes::Bytes;
 
+use crate::atomic_file::Stamp;
 use crate::error::Result;
 use key::{Key, Prefix};
 
@@ -32,4 +38,27 @@ pub trait Storage: Send + Sync {
 
     /// The keys that begin with `prefix`, sorted.
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>>;
+
+    /// The same keys, each with the version of its value. What vanishes meanwhile is left out.
+    fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>>;
+}
+
+/// What tells a value from those before and after it under the same key, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// A number that no other value of the storage has had.
+    Revision(u64),
+    /// Identity, size and times of a file.
+    File(Stamp),
+}
+
+impl Version {
+    /// Whether a value that was read at `read_at` or later, and had this version then or before, cannot change without
+    /// changing its version.
+    pub fn is_settled(&self, read_at: SystemTime) -> bool {
+        match self {
+            Version::Revision(_) => true,
+            Version::File(stamp) => stamp.is_settled(read_at),
+        }
+    }
 }

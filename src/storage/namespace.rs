@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Storage;
 use super::key::{Key, Prefix};
+use super::{Storage, Version};
 use crate::error::Result;
 
 /// The entries of a storage whose keys begin with `prefix/`, under keys without it.
@@ -43,6 +43,10 @@ impl<S: Storage + ?Sized> Namespace<S> {
         Key::from_listing(format!("{}{key}", self.prefix))
     }
 
+    fn inner_key(&self, key: &Key) -> Key {
+        Key::from_listing(key.as_str()[self.prefix.len()..].to_owned())
+    }
+
     fn outer_prefix(&self, prefix: &Prefix) -> Result<Prefix> {
         Prefix::parse(&format!("{}{}", self.prefix, prefix.as_str()))
     }
@@ -63,7 +67,12 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         let keys = self.storage.list(&self.outer_prefix(prefix)?)?;
-        Ok(keys.iter().map(|key| Key::from_listing(key.as_str()[self.prefix.len()..].to_owned())).collect())
+        Ok(keys.iter().map(|key| self.inner_key(key)).collect())
+    }
+
+    fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
+        let entries = self.storage.entries(&self.outer_prefix(prefix)?)?;
+        Ok(entries.iter().map(|(key, version)| (self.inner_key(key), *version)).collect())
     }
 }
 
