@@ -1,0 +1,309 @@
+// Made by `napi build`: edit src/binding/header.d.ts (the types before the first class) or the Rust docs (the rest).
+
+/** Anything that `JSON.stringify` writes and `JSON.parse` gives back. */
+export type JSONValue = string | number | boolean | null | { [key: string]: JSONValue } | JSONValue[]
+
+/** One hit of {@link Storage.search}. */
+export interface StorageSearchResult {
+  /** Key of the entry that matched. */
+  key: string
+  /** How well it matched: higher is better. The scale is the search strategy's own. */
+  score: number
+  /** The entry's bytes, where the search had to read them anyway. */
+  data?: Uint8Array
+}
+
+/**
+ * Bytes by key. Has the shape of the SDK's `Storage`: a value of either type serves where the other is asked for.
+ *
+ * `ListQuery` and `SearchQuery` are what `list` and `search` accept; a backend may widen them, but takes a plain string
+ * in any case.
+ */
+export interface Storage<ListQuery = string, SearchQuery = string> {
+  /**
+   * Stores `data` under `key` and replaces what was there.
+   *
+   * @throws {@link StorageError} (as a rejection, like every fault) if the key is not valid or the write fails
+   */
+  write(key: string, data: Uint8Array): Promise<void>
+  /** The bytes under `key`, or `null` if there are none. */
+  read(key: string): Promise<Uint8Array | null>
+  /** Removes `key`. Removing what is not there is no fault. */
+  delete(key: string): Promise<void>
+  /** The keys that begin with the query, in the order of JavaScript's `sort()`. An empty string lists them all. */
+  list(query: ListQuery): Promise<string[]>
+  /** A view of this storage in which every key is below `prefix`. */
+  namespace?(prefix: string): Storage
+  /** The entries that match the query, best first. */
+  search?(query: SearchQuery): Promise<StorageSearchResult[]>
+}
+
+/** A way to search a storage. Has the shape of the SDK's `SearchStrategy`. */
+export interface SearchStrategy<S extends Storage = Storage, SearchQuery = string> {
+  /** Takes one entry into the strategy's index. A strategy without an index leaves it out. */
+  index?: (storage: S, key: string, data: Uint8Array) => Promise<void>
+  /** The entries of `storage` that match the query, best first. */
+  search(storage: S, query: SearchQuery): Promise<StorageSearchResult[]>
+}
+
+/**
+ * A storage operation failed. The message names the operation and the key; `cause` is the fault below it, which for a
+ * fault of the operating system carries a `code` such as `'ENOSPC'`.
+ */
+export declare class StorageError extends Error {
+  constructor(message: string, options?: { cause?: unknown })
+  /** The fault below this one, if there is one. */
+  cause?: unknown
+}
+
+/** Common English words that keyword search leaves out of a query. */
+export declare const STOP_WORDS: Set<string>
+
+/** One memory, as a search returns it. */
+export interface MemoryEntry {
+  /** The text that was remembered. */
+  content: string
+  /** Name of the store it came from. The SDK's memory manager fills it in; a store leaves it out. */
+  storeName?: string
+  /** What was stored with the text, and the search's score under `_relevanceScore`. */
+  metadata?: Record<string, JSONValue>
+}
+
+/** Options of one {@link TestMemoryStore.search}. */
+export interface SearchOptions {
+  /** At most this many results. At least 1; where it is not given, the store's own limit holds. */
+  maxSearchResults?: number
+}
+
+/** Says when memories are extracted from a conversation. The SDK's triggers have this shape. */
+export interface ExtractionTrigger {
+  /** Kind of trigger, for the log. */
+  readonly name: string
+  /** Called once: hooks into the agent and calls `fire` whenever it is time to extract. */
+  attach(context: { agent: any; fire: () => void }): void
+}
+
+/** Turns messages into memories. The SDK's extractors have this shape. */
+export interface Extractor {
+  /** The memories that `messages` hold. */
+  extract(messages: any[], context?: any): Promise<{ content: string; metadata?: Record<string, JSONValue> }[]>
+}
+
+/** How the SDK's memory manager extracts memories by itself. The SDK's `ExtractionConfig` has this shape. */
+export interface ExtractionConfig {
+  /** When to extract. Where it is not given: every five turns. */
+  trigger?: ExtractionTrigger | ExtractionTrigger[]
+  /** How to turn messages into memories. Where it is not given, the agent's model does. */
+  extractor?: Extractor
+  /** Kinds of content blocks, such as `'toolUse'`, that are taken out of the messages first. */
+  filter?: { exclude: any[] }
+}
+
+/** What every memory store tells the SDK's memory manager about itself. */
+export interface MemoryStoreConfig {
+  /** Name by which the memory tools address this store. Must not be empty. */
+  readonly name: string
+  /** What the store is for, in words for the model: it becomes part of the tools' descriptions. */
+  readonly description?: string
+  /** At most this many results of a search that sets no limit itself. At least 1; 10 where it is not given. */
+  readonly maxSearchResults?: number
+  /** Whether `add` is allowed. */
+  readonly writable?: boolean
+  /** Whether, and how, the memory manager extracts memories from the conversation by itself. Off where not given. */
+  readonly extraction?: boolean | ExtractionConfig
+}
+
+/** Configuration of a {@link TestMemoryStore}. `writable` is on where it is not given. */
+export interface TestMemoryStoreConfig extends MemoryStoreConfig {
+  /** Whether memories go to a file (the default), or live and die with this instance. */
+  persist?: boolean
+  /** The JSON file. Where it is not given: `~/.strands/memory/<name>.json`. Means nothing with `persist: false`. */
+  path?: string
+}
+
+/** What {@link TestMemoryStore.add} resolves to. */
+export interface TestMemoryAddResult {
+  /** Id of the record that holds the content: the new one, or the one that held it already. */
+  id: string
+}
+
+// The data properties of the class of this name; its methods stand below, from the Rust sources.
+export interface TestMemoryStore extends MemoryStoreConfig {
+  /** Whether `add` is allowed. */
+  readonly writable: boolean
+}
+
+/**
+ * Keeps values in this process: they are gone when it ends. Unbounded.
+ *
+ * Keys are split at `/`; empty segments are dropped.
+ */
+export declare class InMemoryStorage {
+  constructor()
+  /**
+   * Stores a copy of `data` under `key`, replacing any earlier value.
+   *
+   * @throws StorageError if the key is empty or holds a `..` segment or a backslash
+   */
+  write(key: string, data: Uint8Array): Promise<void>
+  /**
+   * A copy of the value under `key`, or `null` if there is none.
+   *
+   * @throws StorageError if the key is not valid
+   */
+  read(key: string): Promise<Uint8Array | null>
+  /**
+   * Removes the value under `key`, if there is one.
+   *
+   * @throws StorageError if the key is not valid
+   */
+  delete(key: string): Promise<void>
+  /**
+   * The keys that begin with `prefix`, sorted as JavaScript sorts strings. An empty prefix matches every key.
+   *
+   * @throws StorageError if the prefix holds a `..` segment or a backslash
+   */
+  list(prefix: string): Promise<string[]>
+  /**
+   * All entries that hold a word of `query`, those with most of its words first. Stop words do not count, and
+   * neither does the extension of a key; `score` is the number of words, `data` the entry's bytes.
+   */
+  search(query: string): Promise<StorageSearchResult[]>
+  /**
+   * A view of the entries whose keys begin with `prefix` and a slash, under keys without them.
+   *
+   * @throws StorageError if the prefix holds a `..` segment or a backslash
+   */
+  namespace(prefix: string): NamespacedStorage
+  /** Removes every entry. */
+  clear(): void
+}
+
+/**
+ * Keeps each value in a file below a folder: the key `a/b.md` is the file `b.md` in its subfolder `a`.
+ *
+ * A write replaces the file as a whole, so that a reader finds the old value or the new one. Symbolic links are
+ * written through, and an existing file keeps its permissions.
+ */
+export declare class LocalFileStorage {
+  /**
+   * Touches no file. A relative folder is relative to the current directory at the time of each call.
+   *
+   * @param baseDir - the folder, `./.strands/` if not given
+   * @param options.fsync - whether a write is on the disk before its promise resolves, and not only in the cache of
+   * the operating system; off if not given
+   * @throws StorageError if `baseDir` is empty
+   */
+  constructor(baseDir?: string, options?: { fsync?: boolean })
+  /** The folder under which the files are. */
+  get baseDir(): string
+  /**
+   * Stores `data` under `key`, replacing any earlier value. The bytes are those at the time of the call.
+   *
+   * @throws StorageError if the key is empty or holds a `..` segment or a backslash, or if the file cannot be
+   * written; `cause.code` is then that of the operating system, such as `ENOSPC`, and the old value is still there
+   */
+  write(key: string, data: Uint8Array): Promise<void>
+  /**
+   * The value under `key`, or `null` if there is none.
+   *
+   * @throws StorageError if the key is not valid or the file cannot be read
+   */
+  read(key: string): Promise<Uint8Array | null>
+  /**
+   * Removes the value under `key`, if there is one.
+   *
+   * @throws StorageError if the key is not valid or the file cannot be removed
+   */
+  delete(key: string): Promise<void>
+  /**
+   * The keys that begin with `prefix`, sorted as JavaScript sorts strings. An empty prefix matches every key.
+   *
+   * Files whose names begin with `.__strands_` are the package's own and left out, and so are names that are not
+   * valid Unicode, which no key can spell.
+   *
+   * @throws StorageError if the prefix holds a `..` segment or a backslash, or if a folder cannot be read
+   */
+  list(prefix: string): Promise<string[]>
+  /**
+   * All entries that hold a word of `query`, those with most of its words first. Stop words do not count, and
+   * neither does the extension of a key; `score` is the number of words, `data` the entry's bytes.
+   *
+   * @throws StorageError if a folder cannot be read
+   */
+  search(query: string): Promise<StorageSearchResult[]>
+  /**
+   * The storage of the subfolder `prefix`.
+   *
+   * @throws StorageError if the prefix holds a `..` segment or a backslash
+   */
+  namespace(prefix: string): LocalFileStorage
+}
+
+/** A view of another storage in which every key carries a prefix that the caller does not see. */
+export declare class NamespacedStorage {
+  /** Stores a copy of `data` under `key`, replacing any earlier value. */
+  write(key: string, data: Uint8Array): Promise<void>
+  /** The value under `key`, or `null` if there is none. */
+  read(key: string): Promise<Uint8Array | null>
+  /** Removes the value under `key`, if there is one. */
+  delete(key: string): Promise<void>
+  /** The keys of this view that begin with `prefix`, sorted as JavaScript sorts strings. */
+  list(prefix: string): Promise<string[]>
+  /** The entries of this view that hold a word of `query`, best first. Keys count without the view's prefix. */
+  search(query: string): Promise<StorageSearchResult[]>
+  /** A view within this view. */
+  namespace(prefix: string): NamespacedStorage
+}
+
+/**
+ * Memories in one JSON file, found by the words they share with a question.
+ *
+ * The file is that of the SDKs, `~/.strands/memory/<name>.json` unless `path` says otherwise, and may be shared with
+ * them. Any number of stores, threads and processes that use this package may write one file at the same time without
+ * losing a memory. What was read is kept, and read again only when the file has changed.
+ */
+export declare class TestMemoryStore {
+  /**
+   * Touches no file.
+   *
+   * @throws Error if `name` or `path` is empty, or `maxSearchResults` below 1
+   * @throws TypeError if an option has another type
+   */
+  constructor(options: TestMemoryStoreConfig)
+  /**
+   * The memories that share words with `query`: those with most of its words first, then the newest, then those
+   * last in the file. `metadata._relevanceScore` is the number of words. A query without words finds nothing.
+   *
+   * @throws Error if `maxSearchResults` is below 1, or if the file is not a memory file; the message names the file
+   * and the place in it
+   * @throws StorageError if the file cannot be read
+   */
+  search(query: string, options?: SearchOptions): Promise<MemoryEntry[]>
+  /**
+   * Stores a memory and gives its id. Content that is already there, white space at its ends aside, is not stored
+   * again: the id is then that of the memory that has it, whose metadata stays as it is.
+   *
+   * Metadata is stored as `JSON.stringify` gives it at the time of the call.
+   *
+   * @throws Error if the store is not writable, if `content` is empty, or if the file is not a memory file, which is
+   * then left as it is
+   * @throws StorageError if the file cannot be written; it is then as it was
+   */
+  add(content: string, metadata?: Record<string, JSONValue>): Promise<TestMemoryAddResult>
+}
+
+/**
+ * The distinct words of a text, lower-cased, in the order in which they first occur: runs of letters, numbers and
+ * underscores, `text.toLowerCase().split(/[^\p{L}\p{N}_]+/u)` in JavaScript's terms.
+ *
+ * @throws TypeError if `text` is not a string
+ */
+export declare function tokenize(text: string): Set<string>
+
+/**
+ * How many of the distinct words of `content` are in `queryTokens`. 0 if there are none.
+ *
+ * @throws TypeError if an argument has another type
+ */
+export declare function tokenOverlapScore(queryTokens: Set<string>, content: string): number

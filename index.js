@@ -1,0 +1,13 @@
+'use strict'
+
+// One `exports.X =` line per name: this is the form in which Node finds the names for ESM importers.
+const native = require('./native.js')
+
+exports.InMemoryStorage = native.InMemoryStorage
+exports.LocalFileStorage = native.LocalFileStorage
+exports.NamespacedStorage = native.NamespacedStorage
+exports.STOP_WORDS = native.STOP_WORDS
+exports.StorageError = native.StorageError
+exports.TestMemoryStore = native.TestMemoryStore
+exports.tokenOverlapScore = native.tokenOverlapScore
+exports.tokenize = native.tokenize

@@ -1,0 +1,8 @@
+'use strict'
+
+const native = require('../native.js')
+
+exports.InMemoryStorage = native.InMemoryStorage
+exports.LocalFileStorage = native.LocalFileStorage
+exports.NamespacedStorage = native.NamespacedStorage
+exports.StorageError = native.StorageError

@@ -1,0 +1,7 @@
+'use strict'
+
+const native = require('../native.js')
+
+exports.STOP_WORDS = native.STOP_WORDS
+exports.tokenOverlapScore = native.tokenOverlapScore
+exports.tokenize = native.tokenize

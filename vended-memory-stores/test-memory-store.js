@@ -1,0 +1,5 @@
+'use strict'
+
+const native = require('../native.js')
+
+exports.TestMemoryStore = native.TestMemoryStore
