@@ -1,0 +1,55 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { linesOf } from './child-program.js'
+
+const python = fileURLToPath(new URL('../.venv/bin/python', import.meta.url))
+const server = fileURLToPath(new URL('python/memory_store.py', import.meta.url))
+
+/** Where a store is: at a path, or by name in the memory folder of a home directory. */
+export type Place = { path: string } | { name: string; home: string }
+
+/** The Python SDK's TestMemoryStore, served by one Python process. */
+export class PythonSdk {
+  private constructor(
+    private readonly process: ChildProcessByStdio<Writable, Readable, null>,
+    private readonly answers: AsyncGenerator<string>,
+  ) {}
+
+  /** Starts Python in the virtual environment that the tests' script makes. */
+  static async start(): Promise<PythonSdk> {
+    if (!existsSync(python)) {
+      throw new Error(`${python} is missing: \`npm test\` makes it, with strands-agents 1.62.0 in it`)
+    }
+    const process = spawn(python, [server], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const sdk = new PythonSdk(process, linesOf(process))
+    const ready = await sdk.answers.next()
+    if (ready.done) throw new Error(`${server} ended before it was ready; its error is above`)
+    return sdk
+  }
+
+  /** Adds a content; `metadata` is JSON text, which may hold a bare `NaN` for Python to read. */
+  async add(place: Place, content: string, metadata?: string): Promise<{ id: string }> {
+    return this.call({ call: 'add', ...place, content, ...(metadata === undefined ? {} : { metadata }) })
+  }
+
+  async search(place: Place, query: string): Promise<{ content: string; metadata: Record<string, unknown> }[]> {
+    return this.call({ call: 'search', ...place, query })
+  }
+
+  /** Lets Python come to its end. */
+  async stop(): Promise<void> {
+    this.process.stdin.end()
+    for await (const line of this.answers) throw new Error(`an answer that nobody asked for: ${line}`)
+  }
+
+  private async call<T>(request: object): Promise<T> {
+    this.process.stdin.write(`${JSON.stringify(request)}\n`)
+    const { value, done } = await this.answers.next()
+    if (done) throw new Error(`${server} ended before it answered; its error is above`)
+    const reply = JSON.parse(value) as { value: T } | { error: string }
+    if ('error' in reply) throw new Error(reply.error)
+    return reply.value
+  }
+}
