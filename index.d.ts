@@ -38,12 +38,67 @@ export interface Storage<ListQuery = string, SearchQuery = string> {
   search?(query: SearchQuery): Promise<StorageSearchResult[]>
 }
 
+/** A view of `storage`, of this package or any other, in which every key is below `prefix`. */
+export declare function namespace(storage: Storage, prefix: string): Storage
+
 /** A way to search a storage. Has the shape of the SDK's `SearchStrategy`. */
 export interface SearchStrategy<S extends Storage = Storage, SearchQuery = string> {
+  /** Whether the strategy reads the host's files itself, so that it is of no use with a sandbox. */
+  readonly requiresHostFs?: boolean
+  /** Takes an entry that was deleted out of the strategy's index. The SDK's storages do not call it. */
+  remove?: (storage: S, key: string) => Promise<void>
   /** Takes one entry into the strategy's index. A strategy without an index leaves it out. */
   index?: (storage: S, key: string, data: Uint8Array) => Promise<void>
   /** The entries of `storage` that match the query, best first. */
   search(storage: S, query: SearchQuery): Promise<StorageSearchResult[]>
+}
+
+/** Where the files of a {@link LocalFileStorage} are, if not on the host. The SDK's sandboxes have this shape. */
+export interface Sandbox {
+  /** The bytes of a file. Rejects with an error whose `code` is `'ENOENT'` or `'ENOTDIR'` if there is none. */
+  readFile(path: string): Promise<Uint8Array>
+  /** Writes a file, and the directories that it needs. */
+  writeFile(path: string, content: Uint8Array): Promise<void>
+  /** Removes a file. */
+  removeFile(path: string): Promise<void>
+  /** What is in a directory. */
+  listFiles(path: string): Promise<{ name: string; isDir?: boolean | undefined }[]>
+}
+
+/** Options of an {@link InMemoryStorage}. */
+export interface InMemoryStorageOptions {
+  /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
+  searchStrategy?: SearchStrategy<InMemoryStorage> | undefined
+  /**
+   * How many bytes of entries keyword search keeps between searches; 64 MiB where it is not given. Their words take
+   * about as much memory again. What does not fit is read at each search.
+   */
+  searchCacheBytes?: number | undefined
+}
+
+/** Options of a {@link LocalFileStorage}. */
+export interface LocalFileStorageOptions {
+  /** Where the files are, if not on the host. */
+  sandbox?: Sandbox | undefined
+  /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
+  searchStrategy?: SearchStrategy<LocalFileStorage> | undefined
+  /** Whether a write is on the disk before its promise resolves, and not only in the system's cache. Off by default. */
+  fsync?: boolean | undefined
+  /**
+   * How many bytes of files keyword search keeps between searches; 64 MiB where it is not given. Their words take
+   * about as much memory again. What does not fit is read at each search.
+   */
+  searchCacheBytes?: number | undefined
+}
+
+/** How text is normalised before it is split into words. */
+export interface NormalizeOptions {
+  /**
+   * The Unicode form that a text is brought into: with `'NFC'` a letter and its accent are found as one character and as
+   * two, with `'NFKC'` full-width letters and ligatures are found by plain ones too. Where it is not given: none, as in
+   * the SDKs.
+   */
+  normalize?: 'NFC' | 'NFKC' | undefined
 }
 
 /**
@@ -114,7 +169,7 @@ export interface MemoryStoreConfig {
 }
 
 /** Configuration of a {@link TestMemoryStore}. `writable` is on where it is not given. */
-export interface TestMemoryStoreConfig extends MemoryStoreConfig {
+export interface TestMemoryStoreConfig extends MemoryStoreConfig, NormalizeOptions {
   /** Whether memories go to a file (the default), or live and die with this instance. */
   persist?: boolean
   /** The JSON file. Where it is not given: `~/.strands/memory/<name>.json`. Means nothing with `persist: false`. */
@@ -139,7 +194,11 @@ export interface TestMemoryStore extends MemoryStoreConfig {
  * Keys are split at `/`; empty segments are dropped.
  */
 export declare class InMemoryStorage {
-  constructor()
+  /**
+   * @param searchStrategy - how to search; by keywords if not given
+   * @param options.searchCacheBytes - how many bytes of entries keyword search keeps; 64 MiB if not given
+   */
+  constructor(searchStrategy?: SearchStrategy<InMemoryStorage> | InMemoryStorageOptions | undefined)
   /**
    * Stores a copy of `data` under `key`, replacing any earlier value.
    *
@@ -174,9 +233,32 @@ export declare class InMemoryStorage {
    *
    * @throws StorageError if the prefix holds a `..` segment or a backslash
    */
-  namespace(prefix: string): NamespacedStorage
+  namespace(prefix: string): Storage
   /** Removes every entry. */
   clear(): void
+}
+
+/**
+ * Finds entries by the words they share with a query: the default of every storage.
+ *
+ * Stop words do not count, and neither does the extension of a key. The storages of this package are searched without
+ * going through JavaScript, unless a subclass overrides one of their methods; any other object with `list` and `read`
+ * is read through those, at most 8 entries at a time. The class itself serves as a strategy too.
+ */
+export declare class KeywordSearchStrategy {
+  /**
+   * @param options.normalize - the Unicode form that queries and entries are brought into first; none if not given
+   * @throws TypeError if `normalize` is something else than `'NFC'` or `'NFKC'`
+   */
+  constructor(options?: NormalizeOptions | undefined)
+  /**
+   * All entries of `storage` that hold a word of `query`, those with most of its words first, else in the order of
+   * the listing. `score` is the number of words, `data` what was read. An entry whose `read` rejects with a
+   * `StorageError` is left out; any other rejection is handed on.
+   */
+  search(storage: Storage, query: string): Promise<StorageSearchResult[]>
+  /** The same as the method of an instance without options. */
+  static search(storage: Storage, query: string): Promise<StorageSearchResult[]>
 }
 
 /**
@@ -190,11 +272,20 @@ export declare class LocalFileStorage {
    * Touches no file. A relative folder is relative to the current directory at the time of each call.
    *
    * @param baseDir - the folder, `./.strands/` if not given
+   * @param sandbox - where files are read and written instead of the host, if given; or all options in one object
+   * @param searchStrategy - how to search; by keywords if not given
    * @param options.fsync - whether a write is on the disk before its promise resolves, and not only in the cache of
    * the operating system; off if not given
-   * @throws StorageError if `baseDir` is empty
+   * @param options.searchCacheBytes - how many bytes of files keyword search keeps; 64 MiB if not given
+   * @throws StorageError if `baseDir` is empty, or if the strategy needs the host's files, which a sandbox hides
    */
-  constructor(baseDir?: string, options?: { fsync?: boolean })
+  constructor(baseDir?: string | undefined, sandbox?: Sandbox | LocalFileStorageOptions | undefined, searchStrategy?: SearchStrategy<LocalFileStorage> | undefined)
+  /**
+   * The same storage with its files in `sandbox`: every byte goes through its `readFile`, `writeFile`, `removeFile`
+   * and `listFiles`. A storage that has a sandbox already gives itself. A strategy that needs the host's files is
+   * dropped, with a process warning.
+   */
+  forSandbox(sandbox: Sandbox): LocalFileStorage
   /** The folder under which the files are. */
   get baseDir(): string
   /**
@@ -253,7 +344,7 @@ export declare class NamespacedStorage {
   /** The entries of this view that hold a word of `query`, best first. Keys count without the view's prefix. */
   search(query: string): Promise<StorageSearchResult[]>
   /** A view within this view. */
-  namespace(prefix: string): NamespacedStorage
+  namespace(prefix: string): Storage
 }
 
 /**
@@ -297,9 +388,10 @@ export declare class TestMemoryStore {
  * The distinct words of a text, lower-cased, in the order in which they first occur: runs of letters, numbers and
  * underscores, `text.toLowerCase().split(/[^\p{L}\p{N}_]+/u)` in JavaScript's terms.
  *
+ * @param options.normalize - the Unicode form that the text is brought into first; none if not given
  * @throws TypeError if `text` is not a string
  */
-export declare function tokenize(text: string): Set<string>
+export declare function tokenize(text: string, options?: NormalizeOptions | undefined): Set<string>
 
 /**
  * How many of the distinct words of `content` are in `queryTokens`. 0 if there are none.

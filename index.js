@@ -5,7 +5,9 @@ const native = require('./native.js')
 
 exports.InMemoryStorage = native.InMemoryStorage
 exports.LocalFileStorage = native.LocalFileStorage
+exports.KeywordSearchStrategy = native.KeywordSearchStrategy
 exports.NamespacedStorage = native.NamespacedStorage
+exports.namespace = native.namespace
 exports.STOP_WORDS = native.STOP_WORDS
 exports.StorageError = native.StorageError
 exports.TestMemoryStore = native.TestMemoryStore

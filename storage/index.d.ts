@@ -1,2 +1,9 @@
-export type { SearchStrategy, Storage, StorageSearchResult } from '../index.js'
-export { InMemoryStorage, LocalFileStorage, NamespacedStorage, StorageError } from '../index.js'
+export type {
+  InMemoryStorageOptions,
+  LocalFileStorageOptions,
+  Sandbox,
+  SearchStrategy,
+  Storage,
+  StorageSearchResult,
+} from '../index.js'
+export { InMemoryStorage, LocalFileStorage, NamespacedStorage, namespace, StorageError } from '../index.js'

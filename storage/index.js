@@ -6,3 +6,4 @@ exports.InMemoryStorage = native.InMemoryStorage
 exports.LocalFileStorage = native.LocalFileStorage
 exports.NamespacedStorage = native.NamespacedStorage
 exports.StorageError = native.StorageError
+exports.namespace = native.namespace

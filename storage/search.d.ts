@@ -1,2 +1,2 @@
-export type { SearchStrategy, StorageSearchResult } from '../index.js'
-export { STOP_WORDS, tokenize, tokenOverlapScore } from '../index.js'
+export type { NormalizeOptions, SearchStrategy, StorageSearchResult } from '../index.js'
+export { KeywordSearchStrategy, STOP_WORDS, tokenize, tokenOverlapScore } from '../index.js'

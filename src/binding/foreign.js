@@ -1,4 +1,6 @@
-// What only JavaScript can say about JavaScript. Evaluated once in each environment, by foreign.rs.
+// How storages, strategies and sandboxes written in JavaScript are called: by JavaScript, so that promises, thenables,
+// plain values and exceptions of any type mean what they mean there, and the garbage collector sees every reference.
+// Evaluated once in each environment by foreign.rs, which is the only caller.
 ;(() => {
   'use strict'
 
@@ -9,13 +11,82 @@
     }
   }
 
+  const NAMESPACED = Symbol.for('strands.storage.namespaced')
+  const EPHEMERAL = Symbol.for('strands.storage.ephemeral')
+  const STRATEGY = Symbol('searchStrategy')
+  const SANDBOX = Symbol('sandbox')
+
+  const CLASSES = [
+    'InMemoryStorage',
+    'LocalFileStorage',
+    'NamespacedStorage',
+    'TestMemoryStore',
+    'KeywordSearchStrategy',
+  ]
+
+  /** Entries that are read at the same time, so as not to overrun a remote backend. The SDKs read as many. */
+  const BATCH_SIZE = 8
+
+  /** The prototype of each storage class, with its methods as the module exports them. */
+  const originals = new Map()
+  const METHODS = ['write', 'read', 'delete', 'list', 'search']
+
+  const prototypeOf = (storage) => {
+    for (const prototype of originals.keys()) {
+      if (Object.prototype.isPrototypeOf.call(prototype, storage)) return prototype
+    }
+  }
+
+  /** What Rust lends: the rules for names, and keyword search. */
+  let native
+
+  const isMissing = (error) => error?.code === 'ENOENT' || error?.code === 'ENOTDIR'
+
+  /** Nothing is read of an entry that cannot be: one bad entry must not fail a search. */
+  async function readOrSkip(storage, key) {
+    try {
+      return await storage.read(key)
+    } catch (error) {
+      if (error?.name === 'StorageError') return null
+      throw error
+    }
+  }
+
+  async function walk(sandbox, directory, folder) {
+    let entries
+    try {
+      entries = await sandbox.listFiles(directory)
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw new StorageError(`Failed to list sandbox storage under '${folder}'`, { cause: error })
+    }
+    const keys = []
+    for (const { name, isDir } of entries) {
+      const key = folder ? `${folder}/${name}` : name
+      if (isDir) keys.push(...(await walk(sandbox, `${directory}/${name}`, key)))
+      else if (!native.isInternalName(name)) keys.push(key)
+    }
+    return keys
+  }
+
   const functions = {
     StorageError,
 
-    /** Takes note of the classes that the module exports. */
-    adopt(exports) {
-      for (const name of ['InMemoryStorage', 'LocalFileStorage', 'TestMemoryStore']) functions[name] = exports[name]
+    /** Takes note of what the module exports, and adds what is written here. */
+    adopt(exports, lent) {
+      native = lent
       exports.StorageError = StorageError
+      exports.namespace = (storage, prefix) => {
+        const ours = prototypeOf(storage)
+        return ours ? storage.namespace(prefix) : functions.view(storage, native.viewPrefix(prefix))
+      }
+      for (const name of CLASSES) functions[name] = exports[name]
+      for (const { prototype } of [exports.InMemoryStorage, exports.LocalFileStorage, exports.NamespacedStorage]) {
+        originals.set(
+          prototype,
+          METHODS.map((method) => prototype[method]),
+        )
+      }
     },
 
     /** The text of `{ metadata }`, or what its `toJSON` threw: an exception of any type survives as a property. */
@@ -26,6 +97,113 @@
       } catch (thrown) {
         return { thrown }
       }
+    },
+
+    /** Lets `storage` hold its strategy and its sandbox, where the garbage collector sees them. */
+    attach(storage, strategy, sandbox) {
+      Object.defineProperty(storage, STRATEGY, { value: strategy })
+      Object.defineProperty(storage, SANDBOX, { value: sandbox })
+    },
+
+    strategyOf: (storage) => storage[STRATEGY],
+    sandboxOf: (storage) => storage[SANDBOX],
+
+    /** Whether all methods of one of our storages are still ours, and not those of a subclass or of the object itself. */
+    isPlain(storage) {
+      return !!originals.get(prototypeOf(storage))?.every((method, index) => storage[METHODS[index]] === method)
+    },
+
+    async index(storage, written, key, data) {
+      await written
+      await storage[STRATEGY].index?.(storage, key, data)
+    },
+
+    async remove(storage, deleted, key) {
+      await deleted
+      await storage[STRATEGY].remove?.(storage, key)
+    },
+
+    async search(storage, query) {
+      return storage[STRATEGY].search(storage, query)
+    },
+
+    /** Keyword search over anything with `list` and `read`. `score` takes the keys and the bytes of a batch. */
+    async scan(storage, score) {
+      const keys = await storage.list('')
+      const hits = []
+      for (let start = 0; start < keys.length; start += BATCH_SIZE) {
+        const batch = keys.slice(start, start + BATCH_SIZE)
+        const values = await Promise.all(batch.map((key) => readOrSkip(storage, key)))
+        const scores = score(batch, values)
+        for (const [index, data] of values.entries()) {
+          if (scores[index] > 0) hits.push({ key: batch[index], score: scores[index], data })
+        }
+      }
+      return hits.sort((left, right) => right.score - left.score)
+    },
+
+    async sandboxWrite(storage, path, key, data) {
+      try {
+        await storage[SANDBOX].writeFile(path, data)
+      } catch (error) {
+        throw new StorageError(`Failed to write '${key}' to sandbox storage`, { cause: error })
+      }
+    },
+
+    async sandboxRead(storage, path, key) {
+      try {
+        const data = await storage[SANDBOX].readFile(path)
+        return data instanceof Uint8Array ? new Uint8Array(data) : data
+      } catch (error) {
+        if (isMissing(error)) return null
+        throw new StorageError(`Failed to read '${key}' from sandbox storage`, { cause: error })
+      }
+    },
+
+    async sandboxDelete(storage, path, key) {
+      try {
+        await storage[SANDBOX].removeFile(path)
+      } catch (error) {
+        if (isMissing(error)) return
+        throw new StorageError(`Failed to delete '${key}' from sandbox storage`, { cause: error })
+      }
+    },
+
+    async sandboxList(storage, directory, folder, prefix) {
+      const keys = await walk(storage[SANDBOX], directory, folder)
+      return keys.filter((key) => key.startsWith(prefix)).sort()
+    },
+
+    /** A view of any storage, through its own methods. `prefix` is empty or ends in a slash. */
+    view(storage, prefix) {
+      const inner = (key) => key.slice(prefix.length)
+      const view = {
+        write: async (key, data) => storage.write(`${prefix}${key}`, data),
+        read: async (key) => storage.read(`${prefix}${key}`),
+        delete: async (key) => storage.delete(`${prefix}${key}`),
+        list: async (query) => (await storage.list(`${prefix}${query}`)).map(inner),
+        namespace: (nested) => functions.view(storage, native.viewPrefix(`${prefix}${nested}`)),
+        [NAMESPACED]: true,
+      }
+      if (EPHEMERAL in storage) view[EPHEMERAL] = true
+      if (prototypeOf(storage) && !storage[STRATEGY]) {
+        // Keyword search counts the words of keys, and those of the prefix are in none of the view's.
+        view.search = async (query) => functions.KeywordSearchStrategy.search(view, query)
+      } else if (typeof storage.search === 'function') {
+        view.search = async (query) => {
+          const results = await storage.search(query)
+          const own = results.filter((result) => result.key.startsWith(prefix))
+          return own.map((result) => ({ ...result, key: inner(result.key) }))
+        }
+      }
+      return view
+    },
+
+    warnOfDroppedStrategy(strategy) {
+      const name = strategy.constructor?.name ?? 'The search strategy'
+      process.emitWarning(
+        `${name} needs the file system of the host, which a sandbox hides: keyword search takes its place`,
+      )
     },
   }
   return functions

@@ -6,6 +6,10 @@ use napi::ValueType;
 use napi::bindgen_prelude::*;
 
 use super::error::wrong_type;
+use super::options;
+use crate::atomic_file::is_internal_name;
+use crate::storage::Storage;
+use crate::storage::namespace::Namespace;
 
 /// The source of the script.
 const SCRIPT: &str = include_str!("foreign.js");
@@ -26,7 +30,27 @@ pub fn init(env: &Env, exports: &Object<'_>) -> Result<()> {
         }
         Ok::<_, Error>(())
     })?;
-    function::<Object<'_>, ()>(env, "adopt")?.call(*exports)
+    let mut lent = Object::new(env)?;
+    let is_internal_name = |context: FunctionCallContext<'_>| {
+        let name: Unknown<'_> = context.get(0)?;
+        Ok(is_internal_name(&options::lossy_text(context.env, "name", name)?))
+    };
+    let view_prefix = |context: FunctionCallContext<'_>| {
+        let prefix = options::prefix(context.env, context.get(0)?)?;
+        Ok(Namespace::<dyn Storage>::prefix_of(&prefix))
+    };
+    lent.set("isInternalName", env.create_function_from_closure::<(), _, _>("isInternalName", is_internal_name)?)?;
+    lent.set("viewPrefix", env.create_function_from_closure::<(), _, _>("viewPrefix", view_prefix)?)?;
+    call(env, "adopt", (*exports, lent))
+}
+
+/// Calls a function of the script.
+pub fn call<Arguments, Output>(env: &Env, name: &str, arguments: Arguments) -> Result<Output>
+where
+    FnArgs<Arguments>: JsValuesTupleIntoVec,
+    Output: FromNapiValue,
+{
+    function::<FnArgs<Arguments>, Output>(env, name)?.call(arguments.into())
 }
 
 /// A function or class of the script.
@@ -38,6 +62,11 @@ pub fn function<'env, Arguments: JsValuesTupleIntoVec, Output>(
         Some(functions) => functions.get_value(env)?.get_named_property_unchecked(name),
         None => Err(Error::from_reason("the addon was not initialised on this thread")),
     })
+}
+
+/// What a storage was given: its strategy, by `strategyOf`, or its sandbox, by `sandboxOf`.
+pub fn attached<'env>(env: &'env Env, getter: &str, storage: &Object<'env>) -> Result<Option<Object<'env>>> {
+    options::given(env, getter, call(env, getter, (*storage,))?)
 }
 
 /// Checks that a constructor was called with `new`: on an instance of its class or of a subclass.

@@ -38,12 +38,67 @@ export interface Storage<ListQuery = string, SearchQuery = string> {
   search?(query: SearchQuery): Promise<StorageSearchResult[]>
 }
 
+/** A view of `storage`, of this package or any other, in which every key is below `prefix`. */
+export declare function namespace(storage: Storage, prefix: string): Storage
+
 /** A way to search a storage. Has the shape of the SDK's `SearchStrategy`. */
 export interface SearchStrategy<S extends Storage = Storage, SearchQuery = string> {
+  /** Whether the strategy reads the host's files itself, so that it is of no use with a sandbox. */
+  readonly requiresHostFs?: boolean
+  /** Takes an entry that was deleted out of the strategy's index. The SDK's storages do not call it. */
+  remove?: (storage: S, key: string) => Promise<void>
   /** Takes one entry into the strategy's index. A strategy without an index leaves it out. */
   index?: (storage: S, key: string, data: Uint8Array) => Promise<void>
   /** The entries of `storage` that match the query, best first. */
   search(storage: S, query: SearchQuery): Promise<StorageSearchResult[]>
+}
+
+/** Where the files of a {@link LocalFileStorage} are, if not on the host. The SDK's sandboxes have this shape. */
+export interface Sandbox {
+  /** The bytes of a file. Rejects with an error whose `code` is `'ENOENT'` or `'ENOTDIR'` if there is none. */
+  readFile(path: string): Promise<Uint8Array>
+  /** Writes a file, and the directories that it needs. */
+  writeFile(path: string, content: Uint8Array): Promise<void>
+  /** Removes a file. */
+  removeFile(path: string): Promise<void>
+  /** What is in a directory. */
+  listFiles(path: string): Promise<{ name: string; isDir?: boolean | undefined }[]>
+}
+
+/** Options of an {@link InMemoryStorage}. */
+export interface InMemoryStorageOptions {
+  /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
+  searchStrategy?: SearchStrategy<InMemoryStorage> | undefined
+  /**
+   * How many bytes of entries keyword search keeps between searches; 64 MiB where it is not given. Their words take
+   * about as much memory again. What does not fit is read at each search.
+   */
+  searchCacheBytes?: number | undefined
+}
+
+/** Options of a {@link LocalFileStorage}. */
+export interface LocalFileStorageOptions {
+  /** Where the files are, if not on the host. */
+  sandbox?: Sandbox | undefined
+  /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
+  searchStrategy?: SearchStrategy<LocalFileStorage> | undefined
+  /** Whether a write is on the disk before its promise resolves, and not only in the system's cache. Off by default. */
+  fsync?: boolean | undefined
+  /**
+   * How many bytes of files keyword search keeps between searches; 64 MiB where it is not given. Their words take
+   * about as much memory again. What does not fit is read at each search.
+   */
+  searchCacheBytes?: number | undefined
+}
+
+/** How text is normalised before it is split into words. */
+export interface NormalizeOptions {
+  /**
+   * The Unicode form that a text is brought into: with `'NFC'` a letter and its accent are found as one character and as
+   * two, with `'NFKC'` full-width letters and ligatures are found by plain ones too. Where it is not given: none, as in
+   * the SDKs.
+   */
+  normalize?: 'NFC' | 'NFKC' | undefined
 }
 
 /**
@@ -114,7 +169,7 @@ export interface MemoryStoreConfig {
 }
 
 /** Configuration of a {@link TestMemoryStore}. `writable` is on where it is not given. */
-export interface TestMemoryStoreConfig extends MemoryStoreConfig {
+export interface TestMemoryStoreConfig extends MemoryStoreConfig, NormalizeOptions {
   /** Whether memories go to a file (the default), or live and die with this instance. */
   persist?: boolean
   /** The JSON file. Where it is not given: `~/.strands/memory/<name>.json`. Means nothing with `persist: false`. */

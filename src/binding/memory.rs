@@ -63,7 +63,8 @@ impl TestMemoryStore {
         }
         this.set("writable", is_on("writable")?)?;
         this.set("extraction", options::raw_property(&env, &options, "extraction")?)?;
-        Ok(TestMemoryStore { inner: CoreTestMemoryStore::new(location) })
+        let normalization = options::normalization(&env, options.to_unknown())?;
+        Ok(TestMemoryStore { inner: CoreTestMemoryStore::new(location, normalization) })
     }
 
     /// The memories that share words with `query`: those with most of its words first, then the newest, then those

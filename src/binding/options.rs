@@ -8,6 +8,7 @@ use super::error::{to_js, wrong_type};
 use super::foreign::caught;
 use crate::error::Error as CoreError;
 use crate::memory::wtf8::Wtf8;
+use crate::search::normalization::Normalization;
 use crate::storage::key::{Key, Prefix};
 
 /// Converts an argument that must be a string.
@@ -38,10 +39,15 @@ pub fn prefix(env: &Env, value: Unknown<'_>) -> Result<Prefix> {
 
 /// Copies an argument that must be a `Uint8Array`.
 pub fn bytes(env: &Env, name: &str, value: Unknown<'_>) -> Result<Bytes> {
+    with_bytes(env, name, value, Bytes::copy_from_slice)
+}
+
+/// Looks at an argument that must be a `Uint8Array`, without copying it.
+pub fn with_bytes<T>(env: &Env, name: &str, value: Unknown<'_>, look: impl FnOnce(&[u8]) -> T) -> Result<T> {
     if value.is_typedarray()?
         && let Ok(array) = Uint8ArraySlice::from_unknown(value)
     {
-        return Ok(Bytes::copy_from_slice(&array));
+        return Ok(look(&array));
     }
     Err(wrong_type(env, format!("{name} must be a Uint8Array, not {}", description(&value))))
 }
@@ -66,6 +72,40 @@ pub fn object<'env>(env: &Env, name: &str, value: Unknown<'env>) -> Result<Objec
     match value.get_type()? {
         ValueType::Object | ValueType::Function => Object::from_unknown(value),
         _ => Err(wrong_type(env, format!("{name} must be an object, not {}", description(&value)))),
+    }
+}
+
+/// An argument that must be an object or a function; `None` if it is undefined or null.
+pub fn given<'env>(env: &Env, name: &str, value: Unknown<'env>) -> Result<Option<Object<'env>>> {
+    match value.get_type()? {
+        ValueType::Undefined | ValueType::Null => Ok(None),
+        _ => object(env, name, value).map(Some),
+    }
+}
+
+/// Whether an object has a function of this name.
+pub fn has_method(env: &Env, object: &Object<'_>, name: &str) -> Result<bool> {
+    Ok(raw_property(env, object, name)?.get_type()? == ValueType::Function)
+}
+
+/// Converts a number of bytes, from 0 to infinity.
+pub fn size(env: &Env, name: &str, value: Unknown<'_>) -> Result<usize> {
+    let size = if value.get_type()? == ValueType::Number { f64::from_unknown(value)? } else { f64::NAN };
+    if size.is_nan() || size < 0.0 {
+        return Err(wrong_type(env, format!("{name} must be a number of bytes, 0 or more")));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates: infinity is no limit")]
+    Ok(size as usize)
+}
+
+/// Converts the option `normalize` of an object that may be undefined.
+pub fn normalization(env: &Env, options: Unknown<'_>) -> Result<Normalization> {
+    let Some(options) = given(env, "options", options)? else { return Ok(Normalization::None) };
+    let Some(value) = property(env, &options, "normalize")? else { return Ok(Normalization::None) };
+    match lossy_text(env, "normalize", value)?.as_str() {
+        "NFC" => Ok(Normalization::Nfc),
+        "NFKC" => Ok(Normalization::Nfkc),
+        other => Err(wrong_type(env, format!("normalize must be 'NFC' or 'NFKC', not '{other}'"))),
     }
 }
 

@@ -24,6 +24,7 @@ use super::recall::{Addition, Draft, Recall};
 use crate::atomic_file::{self, Durability, Stamp, directory_of_target};
 use crate::directory_lock::DirectoryLock;
 use crate::error::{Error, Result};
+use crate::search::normalization::Normalization;
 
 /// Receives the id of an added record. The error is shared by all that were to be written together.
 pub type Done = Box<dyn FnOnce(std::result::Result<String, Arc<Error>>) + Send>;
@@ -31,6 +32,7 @@ pub type Done = Box<dyn FnOnce(std::result::Result<String, Arc<Error>>) + Send>;
 /// One file, or the memory of one store that has none.
 pub struct MemoryFile {
     path: Option<PathBuf>,
+    normalization: Normalization,
     /// `None` until the first use, and after a failure in the midst of a change.
     snapshot: RwLock<Option<Snapshot>>,
     /// Held by whoever may replace the snapshot.
@@ -66,28 +68,32 @@ pub struct Writer {
 
 impl MemoryFile {
     /// Records that live and die with this value.
-    pub fn in_memory() -> Arc<Self> {
-        Self::new(None)
+    pub fn in_memory(normalization: Normalization) -> Arc<Self> {
+        Self::new(None, normalization)
     }
 
     /// The file at `path`, an absolute one; the same value for all that use it at the same time.
     ///
-    /// Another spelling of the path gives another value, which is as safe as another process.
-    pub fn at(path: &Path) -> Arc<Self> {
-        static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<MemoryFile>>>> = LazyLock::new(Mutex::default);
+    /// Another spelling of the path, or another normalisation, gives another value, which is as safe as another
+    /// process.
+    pub fn at(path: &Path, normalization: Normalization) -> Arc<Self> {
+        type Files = HashMap<(PathBuf, Normalization), Weak<MemoryFile>>;
+        static OPEN: LazyLock<Mutex<Files>> = LazyLock::new(Mutex::default);
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = open.get(path).and_then(Weak::upgrade) {
+        let name = (path.to_owned(), normalization);
+        if let Some(file) = open.get(&name).and_then(Weak::upgrade) {
             return file;
         }
         open.retain(|_, file| file.strong_count() > 0);
-        let file = Self::new(Some(path.to_owned()));
-        open.insert(path.to_owned(), Arc::downgrade(&file));
+        let file = Self::new(Some(path.to_owned()), normalization);
+        open.insert(name, Arc::downgrade(&file));
         file
     }
 
-    fn new(path: Option<PathBuf>) -> Arc<Self> {
+    fn new(path: Option<PathBuf>, normalization: Normalization) -> Arc<Self> {
         Arc::new(MemoryFile {
             path,
+            normalization,
             snapshot: RwLock::new(None),
             turn: Mutex::new(()),
             queue: Mutex::new(Queue::default()),
@@ -184,7 +190,7 @@ impl MemoryFile {
         let Some(path) = &self.path else {
             let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
             let version = Version { stamp: None, settled: true };
-            snapshot.get_or_insert_with(|| Snapshot { version, recall: Recall::empty() });
+            snapshot.get_or_insert_with(|| Snapshot { version, recall: Recall::empty(self.normalization) });
             return Ok(());
         };
         let known = {
@@ -210,7 +216,10 @@ impl MemoryFile {
             self.change(|snapshot| snapshot.version = version);
             return Ok(());
         }
-        let recall = bytes.map_or_else(|| Ok(Recall::empty()), Recall::read);
+        let recall = match bytes {
+            Some(bytes) => Recall::read(bytes, self.normalization),
+            None => Ok(Recall::empty(self.normalization)),
+        };
         let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         match recall {
             Ok(recall) => {

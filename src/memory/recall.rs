@@ -11,12 +11,14 @@ use std::ops::Range;
 use super::records::{self, Fault, Record};
 use super::wtf8::Wtf8;
 use crate::error::Error;
+use crate::search::normalization::Normalization;
 use crate::search::token_index::{Hit, TokenIndex};
 use crate::search::tokenize::TokenSet;
 
 /// The records of a memory file.
 #[derive(Debug)]
 pub struct Recall {
+    normalization: Normalization,
     text: String,
     /// Whether `text` is laid out as we write it, so that a record can be put at its end.
     is_laid_out: bool,
@@ -73,8 +75,9 @@ const END: &str = "\n]";
 
 impl Recall {
     /// The records of a file that does not exist.
-    pub fn empty() -> Self {
+    pub fn empty(normalization: Normalization) -> Self {
         Recall {
+            normalization,
             text: "[]".to_owned(),
             is_laid_out: true,
             spans: Vec::new(),
@@ -88,11 +91,11 @@ impl Recall {
     ///
     /// # Errors
     /// A [`Fault`] if they are not a memory file.
-    pub fn read(bytes: Vec<u8>) -> Result<Self, Fault> {
+    pub fn read(bytes: Vec<u8>, normalization: Normalization) -> Result<Self, Fault> {
         let text = String::from_utf8(bytes).map_err(|error| {
             records::text_of(error.as_bytes()).expect_err("the conversion failed for the same reason")
         })?;
-        let mut recall = Recall { is_laid_out: false, ..Recall::empty() };
+        let mut recall = Recall { is_laid_out: false, ..Recall::empty(normalization) };
         records::parse(&text, |record| recall.index_record(&record, 0))?;
         recall.text = text;
         recall.text.shrink_to_fit();
@@ -106,7 +109,8 @@ impl Recall {
     }
 
     /// The best `limit` records for `query`: most words first, then the newest, then the last in the file.
-    pub fn search(&self, query: &TokenSet, limit: usize) -> Vec<(Record<'_>, u32)> {
+    pub fn search(&self, query: &str, limit: usize) -> Vec<(Record<'_>, u32)> {
+        let query = &TokenSet::of(&self.normalization.apply(query));
         let hits = match &self.recency {
             Recency::FileOrder(_) => self.index.rank(query, limit, (0..self.index.len()).rev()),
             Recency::Sorted(newest_first) => self.index.rank(query, limit, newest_first.iter().copied()),
@@ -189,7 +193,7 @@ impl Recall {
 
     /// `offset` is where the text that `record` was found in begins in ours.
     fn index_record(&mut self, record: &Record<'_>, offset: usize) {
-        let document = self.index.push(&record.content.to_str_lossy());
+        let document = self.index.push(&self.normalization.apply(&record.content.to_str_lossy()));
         self.spans.push(record.span.start + offset..record.span.end + offset);
         self.contents.entry(self.hash(&record.content.trim())).or_insert(document);
         let created_at = record.created_at.as_bytes();
@@ -256,20 +260,20 @@ mod tests {
     }
 
     fn found(recall: &Recall, query: &str, limit: usize) -> Vec<String> {
-        let hits = recall.search(&TokenSet::of(query), limit);
+        let hits = recall.search(query, limit);
         hits.iter().map(|(record, _)| record.content.to_str_lossy().into_owned()).collect()
     }
 
     #[test]
     fn contents_that_differ_in_outer_white_space_are_one_record() {
-        let mut recall = Recall::empty();
+        let mut recall = Recall::empty(Normalization::None);
         assert_eq!(add(&mut recall, &["a b", " a b\u{feff}", "c"], "t"), ["id1", "id1", "id2"]);
         assert_eq!(add(&mut recall, &["c\n", "a b"], "t"), ["id2", "id1"]);
     }
 
     #[test]
     fn ties_go_to_the_newest_then_to_the_last_in_the_file() {
-        let mut recall = Recall::empty();
+        let mut recall = Recall::empty(Normalization::None);
         add(&mut recall, &["x one", "x two"], "2025");
         add(&mut recall, &["x old"], "2024");
         add(&mut recall, &["x new", "y x both"], "2026");
@@ -280,7 +284,7 @@ mod tests {
     #[test]
     fn a_foreign_layout_is_replaced_and_its_records_stay_findable() {
         let foreign = "\u{feff}[{\"id\":\"1\",\"content\":\"kept\",\"createdAt\":\"t\",\"n\":1.0}]\r\n";
-        let mut recall = Recall::read(foreign.into()).unwrap();
+        let mut recall = Recall::read(foreign.into(), Normalization::None).unwrap();
         assert_eq!(recall.bytes(), foreign.as_bytes());
         add(&mut recall, &["added"], "u");
         assert_eq!(found(&recall, "kept", 9), ["kept"]);
@@ -295,18 +299,18 @@ mod tests {
         fn growing_by_parts_equals_reading_the_whole(batches in prop::collection::vec(
             (prop::collection::vec("[a-c {}\"\\\\é]{1,6}", 1..4), "202[3-6]"), 0..6,
         )) {
-            let mut grown = Recall::empty();
+            let mut grown = Recall::empty(Normalization::None);
             for (contents, created_at) in &batches {
                 let contents: Vec<&str> =
                     contents.iter().map(String::as_str).filter(|content| !content.trim().is_empty()).collect();
                 add(&mut grown, &contents, created_at);
             }
-            let read = Recall::read(grown.bytes().to_vec()).unwrap();
+            let read = Recall::read(grown.bytes().to_vec(), Normalization::None).unwrap();
             prop_assert_eq!(&read.spans, &grown.spans);
             for query in ["a", "a b c", "é"] {
                 prop_assert_eq!(found(&read, query, 5), found(&grown, query, 5));
             }
-            let mut laid_out = Recall::read(grown.bytes().to_vec()).unwrap();
+            let mut laid_out = Recall::read(grown.bytes().to_vec(), Normalization::None).unwrap();
             laid_out.lay_out();
             prop_assert_eq!(laid_out.bytes(), grown.bytes());
         }

@@ -11,6 +11,7 @@ pub use super::recall::Draft;
 use super::records::{self, Value};
 use super::wtf8::Wtf8;
 use crate::error::{Error, Result};
+use crate::search::normalization::Normalization;
 use crate::search::tokenize::TokenSet;
 
 /// How many memories a search gives if nobody says (both SDKs).
@@ -30,6 +31,7 @@ pub struct Memory {
 /// A store of memories.
 pub struct TestMemoryStore {
     location: Location,
+    normalization: Normalization,
     /// The home directory as it was when it was first needed.
     home: OnceLock<PathBuf>,
     /// The file in use, which keeps what was read of it. A relative path may lead to another one later.
@@ -55,9 +57,10 @@ impl Location {
 }
 
 impl TestMemoryStore {
-    /// A store at `location`. Touches no file.
-    pub fn new(location: Location) -> Self {
-        TestMemoryStore { location, home: OnceLock::new(), file: Mutex::new(MemoryFile::in_memory()) }
+    /// A store at `location` that compares words in the given form. Touches no file.
+    pub fn new(location: Location, normalization: Normalization) -> Self {
+        let file = Mutex::new(MemoryFile::in_memory(normalization));
+        TestMemoryStore { location, normalization, home: OnceLock::new(), file }
     }
 
     /// The present state of the store, from which to search and to which to add.
@@ -83,7 +86,7 @@ impl TestMemoryStore {
         if let Some(path) = path
             && file.path() != Some(&path)
         {
-            *file = MemoryFile::at(&path);
+            *file = MemoryFile::at(&path, self.normalization);
         }
         Ok(OpenStore { file: Arc::clone(&file) })
     }
@@ -104,12 +107,11 @@ impl OpenStore {
     /// # Errors
     /// The file cannot be read, or is not a memory file.
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Memory>> {
-        let query = TokenSet::of(query);
-        if query.is_empty() {
+        if TokenSet::of(query).is_empty() {
             return Ok(Vec::new());
         }
         self.file.with_recall(|recall| {
-            let found = recall.search(&query, limit).into_iter();
+            let found = recall.search(query, limit).into_iter();
             let memory = |(record, score): (records::Record<'_>, u32)| Memory {
                 content: record.content.into_owned(),
                 metadata: match record.metadata.map(records::value_of) {

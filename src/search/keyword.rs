@@ -2,15 +2,29 @@
 //!
 //! The rules are those of the Python SDK's `KeywordSearchStrategy`: stop words leave the query, the key counts without
 //! its extension, entries that cannot be read are left out, and entries of one score keep the order of the listing.
+//!
+//! # What is kept
+//! [`KeywordSearch`] keeps the bytes and the tokens of the entries that it has read, and trusts them for as long as a
+//! listing shows the same settled [`Version`]: a repeated search costs a listing and reads what has changed. A bound
+//! is set to the bytes; the tokens take about as much again. What does not fit is read and scored at each search.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 
+use super::normalization::Normalization;
 use super::stop_words::is_stop_word;
-use super::token_index::TokenIndex;
+use super::token_index::{Document, TokenIndex};
 use super::tokenize::TokenSet;
 use crate::error::Result;
-use crate::storage::Storage;
 use crate::storage::key::{Key, Prefix};
+use crate::storage::{Storage, Version};
+
+/// How many bytes of entries a search keeps if nobody says.
+pub const DEFAULT_CACHE_BYTES: usize = 64 << 20;
 
 /// An entry that holds words of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,66 +37,177 @@ pub struct KeywordHit {
     pub data: Bytes,
 }
 
-/// All entries of `storage` that hold a word of `query`, best first.
-///
-/// # Errors
-/// Those of [`Storage::list`].
-pub fn search(storage: &dyn Storage, query: &str) -> Result<Vec<KeywordHit>> {
-    let query = TokenSet::of(query).without(is_stop_word);
-    if query.is_empty() {
-        return Ok(Vec::new());
+/// The words of a query that count.
+#[derive(Clone, Debug)]
+pub struct KeywordQuery {
+    tokens: TokenSet,
+    normalization: Normalization,
+}
+
+impl KeywordQuery {
+    /// The words of `query` but for stop words.
+    pub fn new(query: &str, normalization: Normalization) -> Self {
+        KeywordQuery { tokens: TokenSet::of(&normalization.apply(query)).without(is_stop_word), normalization }
     }
-    let mut index = TokenIndex::default();
-    let mut entries = Vec::new();
-    for key in storage.list(&Prefix::default())? {
-        // Gone since it was listed, or unreadable: one bad entry must not fail the search.
-        let Ok(Some(data)) = storage.read(&key) else { continue };
-        index.push(&format!("{} {}", key.without_extension(), String::from_utf8_lossy(&data)));
-        entries.push((key, data));
+
+    /// Whether no word counts, so that nothing can be found.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
     }
-    let hits = index.rank(&query, usize::MAX, 0..index.len());
-    let entry = |document: u32| entries[document as usize].clone();
-    Ok(hits
-        .iter()
-        .map(|hit| {
-            let (key, data) = entry(hit.document);
-            KeywordHit { key, score: hit.score, data }
-        })
-        .collect())
+
+    /// How many distinct words of the query an entry holds.
+    pub fn score(&self, key: &Key, data: &[u8]) -> u32 {
+        let found = self.tokens.overlap(&self.normalization.apply(&searchable_text(key, data)));
+        u32::try_from(found).unwrap_or(u32::MAX)
+    }
+}
+
+/// Searches one storage, again and again.
+#[derive(Debug)]
+pub struct KeywordSearch {
+    most_bytes: usize,
+    /// One for each way to normalise, since each has other tokens.
+    kept: [Mutex<Kept>; Normalization::ALL.len()],
+}
+
+impl KeywordSearch {
+    /// A search that keeps at most `most_bytes` bytes of entries, for each normalisation that is used.
+    pub fn new(most_bytes: usize) -> Self {
+        KeywordSearch { most_bytes, kept: Default::default() }
+    }
+
+    /// The bound that was set.
+    pub fn most_bytes(&self) -> usize {
+        self.most_bytes
+    }
+
+    /// All entries of `storage`, the same one at each call, that hold a word of `query`, best first.
+    ///
+    /// # Errors
+    /// Those of [`Storage::entries`].
+    pub fn search(&self, storage: &dyn Storage, query: &KeywordQuery) -> Result<Vec<KeywordHit>> {
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        // What was settled before the listing began cannot have changed after it without showing in the next one.
+        let listed_at = SystemTime::now();
+        let listing = storage.entries(&Prefix::default())?;
+        let mut kept = self.kept[query.normalization as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        kept.listings += 1;
+        let mut passing = Vec::new();
+        for (position, (key, version)) in listing.iter().enumerate() {
+            if kept.has(key, *version) {
+                continue;
+            }
+            // Gone since it was listed, or unreadable: one bad entry must not fail the search.
+            let Ok(Some(data)) = storage.read(key) else { continue };
+            let fits = kept.bytes_without(key) + data.len() <= self.most_bytes;
+            if fits {
+                kept.keep(key, *version, version.is_settled(listed_at), data, query.normalization);
+            } else {
+                passing.push((position, query.score(key, &data), data));
+            }
+        }
+        kept.forget_unlisted(query.normalization);
+        Ok(kept.hits(listing, passing, &query.tokens))
+    }
+}
+
+/// Entries that were read, and their tokens.
+#[derive(Debug, Default)]
+struct Kept {
+    entries: HashMap<Key, KeptEntry, foldhash::fast::RandomState>,
+    tokens: TokenIndex,
+    bytes: usize,
+    /// How many listings there have been.
+    listings: u64,
+}
+
+#[derive(Debug)]
+struct KeptEntry {
+    version: Version,
+    is_settled: bool,
+    document: Document,
+    data: Bytes,
+    /// The last listing that had it.
+    listing: u64,
+}
+
+impl Kept {
+    /// Whether the present value of `key` is kept.
+    fn has(&mut self, key: &Key, version: Version) -> bool {
+        match self.entries.get_mut(key) {
+            Some(entry) if entry.is_settled && entry.version == version => {
+                entry.listing = self.listings;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// How many bytes are kept for other keys.
+    fn bytes_without(&self, key: &Key) -> usize {
+        self.bytes - self.entries.get(key).map_or(0, |entry| entry.data.len())
+    }
+
+    fn keep(&mut self, key: &Key, version: Version, is_settled: bool, data: Bytes, normalization: Normalization) {
+        let listing = self.listings;
+        if let Some(entry) = self.entries.get_mut(key)
+            && entry.data == data
+        {
+            *entry = KeptEntry { version, is_settled, listing, document: entry.document, data };
+            return;
+        }
+        let document = self.tokens.push(&normalization.apply(&searchable_text(key, &data)));
+        self.bytes += data.len();
+        if let Some(old) = self.entries.insert(key.clone(), KeptEntry { version, is_settled, document, data, listing })
+        {
+            self.bytes -= old.data.len();
+        }
+    }
+
+    fn forget_unlisted(&mut self, normalization: Normalization) {
+        let listing = self.listings;
+        self.entries.retain(|_, entry| entry.listing == listing);
+        self.bytes = self.entries.values().map(|entry| entry.data.len()).sum();
+        // The token index only grows: once most of its documents are gone, it is made anew.
+        const FEW: usize = 1024;
+        if self.tokens.len() as usize > 2 * self.entries.len() + FEW {
+            self.tokens = TokenIndex::default();
+            for (key, entry) in &mut self.entries {
+                entry.document = self.tokens.push(&normalization.apply(&searchable_text(key, &entry.data)));
+            }
+        }
+    }
+
+    /// The hits among the kept entries and those that were `passing`, best first, else in the order of the listing.
+    fn hits(
+        &self,
+        listing: Vec<(Key, Version)>,
+        passing: Vec<(usize, u32, Bytes)>,
+        query: &TokenSet,
+    ) -> Vec<KeywordHit> {
+        let scores = self.tokens.scores(query);
+        let mut passing = passing.into_iter().peekable();
+        let mut hits = Vec::new();
+        for (position, (key, _)) in listing.into_iter().enumerate() {
+            let scored = match passing.next_if(|(passing, ..)| *passing == position) {
+                Some((_, score, data)) => Some((score, data)),
+                None => self.entries.get(&key).map(|entry| (scores[entry.document as usize], entry.data.clone())),
+            };
+            if let Some((score @ 1.., data)) = scored {
+                hits.push(KeywordHit { key, score, data });
+            }
+        }
+        hits.sort_by_key(|hit| Reverse(hit.score));
+        hits
+    }
+}
+
+/// The text of an entry that counts. Bytes that are not UTF-8 separate words.
+fn searchable_text(key: &Key, data: &[u8]) -> String {
+    format!("{} {}", key.without_extension(), String::from_utf8_lossy(data))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::in_memory::InMemoryStorage;
-
-    fn search_in(entries: &[(&str, &str)], query: &str) -> Vec<(String, u32)> {
-        let storage = InMemoryStorage::new();
-        for (key, text) in entries {
-            storage.write(&Key::parse(key).unwrap(), text.to_string().into()).unwrap();
-        }
-        search(&storage, query).unwrap().into_iter().map(|hit| (hit.key.to_string(), hit.score)).collect()
-    }
-
-    #[test]
-    fn stop_words_do_not_count_and_ties_keep_list_order() {
-        let entries = [("b", "the dark mode"), ("a", "the mode"), ("c", "the")];
-        assert_eq!(search_in(&entries, "what is the dark mode"), [("b".to_owned(), 2), ("a".to_owned(), 1)]);
-        assert_eq!(search_in(&entries, "the who"), []);
-    }
-
-    #[test]
-    fn the_key_counts_and_its_extension_does_not() {
-        let entries = [("notes/travel.md", ""), ("md", "")];
-        assert_eq!(search_in(&entries, "md"), [("md".to_owned(), 1)]);
-        assert_eq!(search_in(&entries, "travel notes"), [("notes/travel.md".to_owned(), 2)]);
-    }
-
-    #[test]
-    fn bytes_that_are_not_utf8_are_searched_all_the_same() {
-        let storage = InMemoryStorage::new();
-        storage.write(&Key::parse("k").unwrap(), Bytes::from_static(b"dark\xff mode")).unwrap();
-        let hits = search(&storage, "mode").unwrap();
-        assert_eq!((hits[0].score, hits[0].data.as_ref()), (1, b"dark\xff mode".as_slice()));
-    }
-}
+mod tests;

@@ -51,14 +51,20 @@ impl TokenIndex {
         self.documents == 0
     }
 
-    /// The best `limit` of the documents in `order`, highest score first, equal scores as `order` has them.
-    pub fn rank(&self, query: &TokenSet, limit: usize, order: impl Iterator<Item = Document> + Clone) -> Vec<Hit> {
-        let mut scores = vec![0u32; self.documents as usize];
+    /// For each document, how many tokens of `query` it holds.
+    pub fn scores(&self, query: &TokenSet) -> Vec<u32> {
+        let mut scores = vec![0; self.documents as usize];
         for posting in query.iter().filter_map(|token| self.postings.get(token)) {
             for document in posting {
                 scores[*document as usize] += 1;
             }
         }
+        scores
+    }
+
+    /// The best `limit` of the documents in `order`, highest score first, equal scores as `order` has them.
+    pub fn rank(&self, query: &TokenSet, limit: usize, order: impl Iterator<Item = Document> + Clone) -> Vec<Hit> {
+        let scores = self.scores(query);
         // A counting sort: the documents of one score follow those of all higher ones.
         let mut with_score = vec![0usize; query.len() + 1];
         for document in order.clone() {

@@ -63,12 +63,18 @@ impl LocalFileStorage {
         }
     }
 
+    /// The deepest folder that `prefix` spells out, as a path and as the beginning of keys.
+    pub fn start_of_walk<'a>(&self, prefix: &'a Prefix) -> (String, &'a str) {
+        match prefix.as_str().rsplit_once('/') {
+            Some((folder, _)) => (self.path(folder), folder),
+            None => (self.base_dir.clone(), ""),
+        }
+    }
+
     /// What `visit` makes of each file whose key begins with `prefix`, in no order.
     fn walk<T>(&self, prefix: &Prefix, mut visit: impl FnMut(Key, &DirEntry) -> Option<T>) -> Result<Vec<T>> {
-        // The walk starts at the deepest folder that the prefix spells out.
-        let folder = prefix.as_str().rfind('/').map_or("", |slash| &prefix.as_str()[..slash]);
-        let start = if folder.is_empty() { self.base_dir.clone() } else { self.path(folder) };
         let mut found = Vec::new();
+        let (start, folder) = self.start_of_walk(prefix);
         let mut unvisited = vec![(PathBuf::from(start), folder.to_owned())];
         while let Some((path, folder)) = unvisited.pop() {
             let failed = |source| Error::List { prefix: folder.clone(), source };
@@ -92,7 +98,8 @@ impl LocalFileStorage {
         Ok(found)
     }
 
-    fn path(&self, key: &str) -> String {
+    /// The path of the file with this key, or of the folder with this beginning of keys.
+    pub fn path(&self, key: &str) -> String {
         format!("{}/{key}", self.base_dir.trim_end_matches('/'))
     }
 }

@@ -24,11 +24,15 @@ impl<S: ?Sized> Clone for Namespace<S> {
 impl<S: Storage + ?Sized> Namespace<S> {
     /// A view of `storage` under `prefix`.
     pub fn new(storage: Arc<S>, prefix: &Prefix) -> Self {
-        let mut prefix = prefix.as_str().trim_end_matches('/').to_owned();
-        if !prefix.is_empty() {
-            prefix.push('/');
+        Namespace { prefix: Self::prefix_of(prefix), storage }
+    }
+
+    /// What stands before the keys of a view under `prefix`: nothing, or the prefix and one slash.
+    pub fn prefix_of(prefix: &Prefix) -> String {
+        match prefix.as_str().trim_end_matches('/') {
+            "" => String::new(),
+            path => format!("{path}/"),
         }
-        Namespace { prefix, storage }
     }
 
     /// A view within this view.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 fn store_at(path: &Path) -> TestMemoryStore {
-    TestMemoryStore::new(Location::File(path.to_owned()))
+    TestMemoryStore::new(Location::File(path.to_owned()), Normalization::None)
 }
 
 fn draft(content: &str) -> Draft {
@@ -47,10 +47,22 @@ fn what_was_added_is_found_again_by_another_store() {
 
 #[test]
 fn an_in_memory_store_keeps_its_memories_to_itself() {
-    let store = TestMemoryStore::new(Location::InMemory);
+    let store = TestMemoryStore::new(Location::InMemory, Normalization::None);
     add(&store, "dark mode").unwrap();
     assert_eq!(found(&store, "dark").unwrap(), ["dark mode"]);
-    assert_eq!(found(&TestMemoryStore::new(Location::InMemory), "dark").unwrap(), [""; 0]);
+    assert_eq!(found(&TestMemoryStore::new(Location::InMemory, Normalization::None), "dark").unwrap(), [""; 0]);
+}
+
+#[test]
+fn stores_of_one_file_may_compare_words_in_different_forms() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("notes.json");
+    let store = |normalization| TestMemoryStore::new(Location::File(path.clone()), normalization);
+    add(&store(Normalization::None), "cafe\u{301}").unwrap();
+    add(&store(Normalization::Nfkc), "Ｎａｍｅ").unwrap();
+    assert_eq!(found(&store(Normalization::None), "café name").unwrap(), [""; 0]);
+    assert_eq!(found(&store(Normalization::Nfc), "café name").unwrap(), ["cafe\u{301}"]);
+    assert_eq!(found(&store(Normalization::Nfkc), "café name").unwrap().len(), 2);
 }
 
 #[test]
