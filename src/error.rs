@@ -6,7 +6,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::memory::records::{Fault, Position};
+use crate::memory::json::{Position, SyntaxError};
+use crate::memory::records::Fault;
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -81,7 +82,9 @@ impl Error {
     /// Attaches the file it was found in to a fault of the record format.
     pub(crate) fn memory_fault(path: PathBuf, fault: Fault) -> Self {
         match fault {
-            Fault::Json { position, problem } => Error::MemoryJson { path, position, problem: problem.to_owned() },
+            Fault::Json(SyntaxError { position, problem }) => {
+                Error::MemoryJson { path, position, problem: problem.to_owned() }
+            }
             Fault::Records(problem) => Error::MemoryRecords { path, problem },
         }
     }

@@ -8,7 +8,7 @@ use napi::bindgen_prelude::*;
 use super::error::{to_js, wrong_type};
 use super::{foreign, later, off_thread, options};
 use crate::error::Error as CoreError;
-use crate::memory::records::Value;
+use crate::memory::json::Value;
 use crate::memory::test_memory_store::{
     DEFAULT_MAX_SEARCH_RESULTS, Draft, Location, Memory, OpenStore, TestMemoryStore as CoreTestMemoryStore,
 };

@@ -1,5 +1,6 @@
 //! What an agent remembers.
 
+pub mod json;
 pub mod records;
 pub mod test_memory_store;
 pub mod wtf8;

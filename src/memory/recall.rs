@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
+use super::json;
 use super::records::{self, Fault, Record};
 use super::wtf8::Wtf8;
 use crate::error::Error;
@@ -143,7 +144,7 @@ impl Recall {
         if self.is_laid_out {
             return;
         }
-        let text = records::lay_out(&self.text);
+        let text = json::lay_out(&self.text);
         if text != self.text {
             self.spans.clear();
             records::parse(&text, |record| self.spans.push(record.span)).expect("a new layout changes no token");

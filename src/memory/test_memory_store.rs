@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::json::{self, Value};
 use super::memory_file::MemoryFile;
 pub use super::memory_file::{Done, Writer};
 pub use super::recall::Draft;
-use super::records::{self, Value};
+use super::records::Record;
 use super::wtf8::Wtf8;
 use crate::error::{Error, Result};
 use crate::search::normalization::Normalization;
@@ -112,9 +113,9 @@ impl OpenStore {
         }
         self.file.with_recall(|recall| {
             let found = recall.search(query, limit).into_iter();
-            let memory = |(record, score): (records::Record<'_>, u32)| Memory {
+            let memory = |(record, score): (Record<'_>, u32)| Memory {
                 content: record.content.into_owned(),
-                metadata: match record.metadata.map(records::value_of) {
+                metadata: match record.metadata.map(json::value_of) {
                     Some(Value::Object(fields)) => fields,
                     _ => Vec::new(),
                 },

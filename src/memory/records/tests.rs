@@ -1,4 +1,5 @@
 use super::*;
+use crate::memory::json::{MAX_DEPTH, Value, lay_out, value_of};
 use proptest::prelude::*;
 
 fn contents(text: &str) -> Result<Vec<String>, Fault> {
@@ -9,7 +10,7 @@ fn contents(text: &str) -> Result<Vec<String>, Fault> {
 
 fn fault(text: &str) -> String {
     match contents(text).expect_err("a fault") {
-        Fault::Json { position, problem } => format!("{position}: {problem}"),
+        Fault::Json(SyntaxError { position, problem }) => format!("{position}: {problem}"),
         Fault::Records(problem) => problem,
     }
 }
@@ -33,7 +34,7 @@ fn json_faults_name_line_and_column() {
     assert_eq!(fault("[\n{\"é\": tru}]"), "line 2, column 7: expected a JSON value");
     assert_eq!(fault("\u{feff}x"), "line 1, column 1: expected a JSON value");
     for text in ["[1,]", "[{,}]", "[01]", "[1.]", "[-]", "[1e]", "[\"\\x\"]", "[\"\\u12\"]", "[\"\n\"]", "[}", "[+1]"] {
-        assert!(matches!(contents(text), Err(Fault::Json { .. })), "{text}");
+        assert!(matches!(contents(text), Err(Fault::Json(_))), "{text}");
     }
 }
 
@@ -155,7 +156,7 @@ proptest! {
 
     #[test]
     fn any_text_is_either_json_for_serde_too_or_a_fault(text in "[\\[\\]{},:\"a\\\\0-9.eE+ -]{0,16}") {
-        let ours = !matches!(contents(&text), Err(Fault::Json { .. }));
+        let ours = !matches!(contents(&text), Err(Fault::Json(_)));
         let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
         prop_assert_eq!(ours, theirs, "{}", text);
     }

@@ -1,0 +1,148 @@
+//! What the storage classes have in common.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use napi::bindgen_prelude::*;
+
+use super::StorageOptions;
+use super::in_memory::InMemoryStorage;
+use super::local_file::LocalFileStorage;
+use super::namespaced::NamespacedStorage;
+use crate::binding::error::to_js;
+use crate::binding::{foreign, inline, off_thread, options, search};
+use crate::error::Result as CoreResult;
+use crate::search::keyword::{KeywordQuery, KeywordSearch};
+use crate::search::normalization::Normalization;
+use crate::storage::Storage;
+use crate::storage::key::{Key, Prefix};
+
+/// A value that was read, or `null`.
+type Value = Either<Uint8ArraySlice<'static>, Null>;
+
+/// What the classes share: a storage, how to search it, and whether its calls are too short to be worth another thread.
+pub struct Backend {
+    storage: Arc<dyn Storage>,
+    pub(super) keyword: Arc<KeywordSearch>,
+    is_immediate: bool,
+    pub(super) has_strategy: bool,
+    pub(super) has_sandbox: bool,
+}
+
+impl Backend {
+    pub fn new(
+        env: &Env,
+        this: &Object<'_>,
+        storage: Arc<dyn Storage>,
+        is_immediate: bool,
+        options: &StorageOptions<'_>,
+    ) -> Result<Self> {
+        options.attach_to(env, this)?;
+        Ok(Self::detached(storage, is_immediate, options))
+    }
+
+    /// A backend whose object is yet to be given what is in `options`.
+    pub fn detached(storage: Arc<dyn Storage>, is_immediate: bool, options: &StorageOptions<'_>) -> Self {
+        Backend {
+            storage,
+            keyword: Arc::new(KeywordSearch::new(options.cache_bytes)),
+            is_immediate,
+            has_strategy: options.strategy.is_some(),
+            has_sandbox: options.sandbox.is_some(),
+        }
+    }
+
+    /// The backend of one of our storages, if it can be searched without asking JavaScript.
+    pub fn of_plain<'env>(env: &Env, storage: Unknown<'env>) -> Result<Option<&'env Backend>> {
+        if !foreign::call::<_, bool>(env, "isPlain", (storage,))? {
+            return Ok(None);
+        }
+        let backend = if let Ok(storage) = <&InMemoryStorage>::from_unknown(storage) {
+            &storage.backend
+        } else if let Ok(storage) = <&LocalFileStorage>::from_unknown(storage) {
+            &storage.backend
+        } else if let Ok(storage) = <&NamespacedStorage>::from_unknown(storage) {
+            &storage.backend
+        } else {
+            return Ok(None);
+        };
+        Ok(if backend.has_sandbox { None } else { Some(backend) })
+    }
+
+    fn run<'env, A: Send + 'static, T: Send + 'static, V: ToNapiValue + TypeName + 'static>(
+        &self,
+        env: &'env Env,
+        arguments: Result<A>,
+        work: impl FnOnce(&dyn Storage, A) -> CoreResult<T> + Send + 'static,
+        into_js: fn(&Env, T) -> Result<V>,
+    ) -> Result<Unknown<'env>> {
+        let promise = if self.is_immediate {
+            let run = || work(self.storage.as_ref(), arguments?).map_err(|error| to_js(env, &error));
+            inline(env, run, into_js)?
+        } else {
+            let storage = Arc::clone(&self.storage);
+            off_thread(env, arguments, move |arguments| work(storage.as_ref(), arguments), into_js)?
+        };
+        Ok(promise.to_unknown())
+    }
+
+    pub fn write<'env>(
+        &self,
+        env: &'env Env,
+        this: &Object<'env>,
+        key: Unknown<'_>,
+        data: Unknown<'_>,
+    ) -> Result<Unknown<'env>> {
+        let arguments = options::key(env, key).and_then(|key| Ok((key, options::bytes(env, "data", data)?)));
+        let indexed = match &arguments {
+            Ok((key, data)) if self.has_strategy => Some((key.to_string(), data.clone())),
+            _ => None,
+        };
+        let write = |storage: &dyn Storage, (key, data): (Key, Bytes)| storage.write(&key, data);
+        let written = self.run(env, arguments, write, |_, ()| Ok(()))?;
+        match indexed {
+            Some((key, data)) => {
+                foreign::call(env, "index", (*this, written, key, Uint8ArraySlice::copy_from(env, data)?))
+            }
+            None => Ok(written),
+        }
+    }
+
+    pub fn read<'env>(&self, env: &'env Env, key: Unknown<'_>) -> Result<Unknown<'env>> {
+        let into_js = |env: &Env, value: Option<Bytes>| match value {
+            Some(data) => Ok(Value::A(Uint8ArraySlice::copy_from(env, data)?)),
+            None => Ok(Value::B(Null)),
+        };
+        self.run(env, options::key(env, key), |storage, key| storage.read(&key), into_js)
+    }
+
+    pub fn delete<'env>(&self, env: &'env Env, this: &Object<'env>, key: Unknown<'_>) -> Result<Unknown<'env>> {
+        let key = options::key(env, key);
+        let removed = key.as_ref().ok().filter(|_| self.has_strategy).map(Key::to_string);
+        let deleted = self.run(env, key, |storage, key| storage.delete(&key), |_, ()| Ok(()))?;
+        match removed {
+            Some(key) => foreign::call(env, "remove", (*this, deleted, key)),
+            None => Ok(deleted),
+        }
+    }
+
+    pub fn list<'env>(&self, env: &'env Env, prefix: Unknown<'_>) -> Result<Unknown<'env>> {
+        let list = |storage: &dyn Storage, prefix: Prefix| storage.list(&prefix);
+        let into_js = |_: &Env, keys: Vec<Key>| Ok(keys.into_iter().map(String::from).collect::<Vec<_>>());
+        self.run(env, options::prefix(env, prefix), list, into_js)
+    }
+
+    pub fn search<'env>(&self, env: &'env Env, this: &Object<'env>, query: Unknown<'env>) -> Result<Unknown<'env>> {
+        if self.has_strategy {
+            return foreign::call(env, "search", (*this, query));
+        }
+        search::keyword_search(env, this.to_unknown(), query, Normalization::None)
+    }
+
+    /// The results of a keyword search that stays in Rust.
+    pub fn keyword_search<'env>(&self, env: &'env Env, query: Result<KeywordQuery>) -> Result<Unknown<'env>> {
+        let (storage, keyword) = (Arc::clone(&self.storage), Arc::clone(&self.keyword));
+        let work = move |query| keyword.search(storage.as_ref(), &query);
+        Ok(off_thread(env, query, work, search::results_to_js)?.to_unknown())
+    }
+}
