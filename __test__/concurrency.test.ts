@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
   closeSync,
   copyFileSync,
   ftruncateSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -225,22 +227,66 @@ describe('processes', () => {
     expect(readdirSync(directory)).toEqual(['notes.json'])
   })
 
-  it('that hold a directory up delay the adds there, and nothing else', async () => {
-    const [held, free] = [scratchDirectory(), scratchDirectory()]
-    const paths = Array.from({ length: 12 }, (_, n) => join(held, `notes-${n}.json`))
-    for (const path of paths) writeRecords(path, [record(1, 'an apple')])
+  it('that hold a file up delay the adds to it, and nothing else', async () => {
+    const directory = scratchDirectory()
+    const [held, ...free] = Array.from({ length: 12 }, (_, n) => join(directory, `notes-${n}.json`))
+    for (const path of [held!, ...free]) writeRecords(path, [record(1, 'an apple')])
     // What another process of this package does while it writes, only for as long as the test likes.
-    const holder = spawn('flock', [held, 'sh', '-c', 'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const holder = spawn('flock', [held!, 'sh', '-c', 'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] })
     await once(holder.stdout, 'data')
-    const stores = paths.map(open)
-    const adding = stores.map((store) => store.add('a pear'))
-    for (const store of stores) expect(await store.search('apple')).toHaveLength(1)
-    const elsewhere = open(join(free, 'notes.json'))
-    await elsewhere.add('a plum')
-    expect(contentsIn(join(free, 'notes.json'))).toEqual(['a plum'])
+    let isAdded = false
+    const adding = open(held!)
+      .add('a pear')
+      .then(() => {
+        isAdded = true
+      })
+    await Promise.all(free.map((path) => open(path).add('a pear')))
+    expect(await open(held!).search('apple')).toHaveLength(1)
+    expect(isAdded).toBe(false)
     holder.stdin.end('go on\n')
-    await Promise.all(adding)
-    for (const path of paths) expect(contentsIn(path)).toEqual(['an apple', 'a pear'])
+    await adding
+    for (const path of [held!, ...free]) expect(contentsIn(path)).toEqual(['an apple', 'a pear'])
+  })
+
+  it('by the hundred in one directory do not wait for each other', async () => {
+    const directory = scratchDirectory()
+    const stores = Array.from({ length: 300 }, (_, n) => open(join(directory, `notes-${n}.json`)))
+    await Promise.all(stores.flatMap((store) => [store.add('one'), store.add('two')]))
+    for (let n = 0; n < 300; n += 1) expect(contentsIn(join(directory, `notes-${n}.json`))).toEqual(['one', 'two'])
+  })
+
+  it('of two users keep every acknowledged memory, also where one may not list the directory', async () => {
+    const directory = join(scratchDirectory(), 'shared')
+    mkdirSync(directory)
+    chmodSync(directory, 0o733)
+    chmodSync(join(directory, '..'), 0o755)
+    const path = join(directory, 'notes.json')
+    writeRecords(path, [])
+    chmodSync(path, 0o666)
+    const add = (label: string, rights: string) =>
+      runScript<number>(`
+        const { TestMemoryStore } = await load('native')
+        ${rights}
+        const store = new TestMemoryStore({ name: 'n', path: ${JSON.stringify(path)} })
+        for (let n = 0; n < 150; n += 1) await store.add('${label} ' + n)
+        console.log(150)
+      `)
+    expect(await Promise.all([add('root', ''), add('other', 'dropRights()')])).toEqual([150, 150])
+    expect(readRecords(path)).toHaveLength(300)
+  })
+
+  it('that make the file at the same time keep every acknowledged memory', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const path = join(scratchDirectory(), 'made/notes.json')
+      const programs = [0, 1, 2].map((n) => startProgram('add-many.mjs', ['native', path, `p${n}`, '5', 'burst']))
+      const acknowledged: string[] = []
+      const collect = async (program: (typeof programs)[number]) => {
+        for await (const line of linesOf(program)) acknowledged.push(line)
+      }
+      await Promise.all(programs.map(collect))
+      expect(acknowledged).toHaveLength(15)
+      expect(readRecords(path)).toHaveLength(15)
+    }
   })
 
   it('wait for one that stands still in the midst of a write, and lose nothing', async () => {

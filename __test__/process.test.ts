@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { runProgram, runScript } from './child-program.js'
-import { nativeStorage } from './implementations.js'
+import { nativeStorage, TestMemoryStore } from './implementations.js'
 import { readRecords } from './memory-records.js'
 import { scratchDirectory } from './scratch-directory.js'
 
@@ -151,10 +151,12 @@ describe('the addon', () => {
       const path = ${JSON.stringify(join(directory, 'notes.json'))}
       const seen = []
       const stores = []
+      const classes = []
       for (let round = 0; round < 5; round += 1) {
         for (const file of Object.keys(require.cache)) delete require.cache[file]
         const { InMemoryStorage, StorageError, TestMemoryStore, tokenize } = require('strands-native')
-        stores.push(new TestMemoryStore({ name: 'n', path }))
+        classes.push(TestMemoryStore)
+        for (const Class of classes) stores.push(new Class({ name: 'n', path }))
         await Promise.all(stores.map((store, n) => store.add('round ' + round + ' store ' + n)))
         const error = await new InMemoryStorage().read('..').catch((error) => error)
         seen.push([error instanceof StorageError, error instanceof Error, error.name, tokenize('A b').size])
@@ -162,7 +164,8 @@ describe('the addon', () => {
       console.log(JSON.stringify([seen, (await stores[0].search('round', { maxSearchResults: 100 })).length]))
     `
     const each = [true, true, 'StorageError', 2]
-    expect(await runScript(source, { timeoutMs })).toEqual([Array.from({ length: 5 }, () => each), 15])
+    // Each round adds one store for each class that was ever loaded: 1 + 3 + 6 + 10 + 15 memories.
+    expect(await runScript(source, { timeoutMs })).toEqual([Array.from({ length: 5 }, () => each), 35])
   })
 
   it('can be loaded in a worker thread alone, and again in the next', async () => {
@@ -214,9 +217,10 @@ describe('the addon', () => {
       undefined,
       new Proxy(new InMemoryStorage(), {}),
     ]) {
-      const call = async () => InMemoryStorage.prototype.read.call(other as never, 'k')
-      await expect(call()).rejects.toThrow()
+      await expect(InMemoryStorage.prototype.read.call(other as never, 'k')).rejects.toThrow()
     }
+    const { search } = new TestMemoryStore({ name: 'n', persist: false })
+    await expect(search('text')).rejects.toThrow()
   })
 })
 

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { linesOf } from './child-program.js'
 
 const python = fileURLToPath(new URL('../.venv/bin/python', import.meta.url))
-const server = fileURLToPath(new URL('python/memory_store.py', import.meta.url))
+const server = fileURLToPath(new URL('python/sdk_server.py', import.meta.url))
 
 /** Where a store is: at a path, or by name in the memory folder of a home directory. */
 export type Place = { path: string } | { name: string; home: string }
 
-/** The Python SDK's TestMemoryStore, served by one Python process. */
+/** Where entries are that Python searches: the files of a folder, or texts that it is to keep in memory. */
+export type PythonEntries = { folder: string } | { entries: Record<string, string> }
+
+/** The Python SDK's TestMemoryStore and keyword search, served by one Python process. */
 export class PythonSdk {
   private constructor(
     private readonly process: ChildProcessByStdio<Writable, Readable, null>,
@@ -36,6 +39,14 @@ export class PythonSdk {
 
   async search(place: Place, query: string): Promise<{ content: string; metadata: Record<string, unknown> }[]> {
     return this.call({ call: 'search', ...place, query })
+  }
+
+  /** What the Python SDK's KeywordSearchStrategy finds; `data` are bytes as numbers. */
+  async keywordSearch(
+    entries: PythonEntries,
+    query: string,
+  ): Promise<{ key: string; score: number; data: number[] }[]> {
+    return this.call({ call: 'keyword_search', ...entries, query })
   }
 
   /** Lets Python come to its end. */

@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { type Entries, fill, keysAndScores } from './entries.js'
 import { nativeStorage, sdkStorage, type Who } from './implementations.js'
 import { scratchDirectory } from './scratch-directory.js'
 import { rejectionOf } from './settled.js'
@@ -16,13 +17,7 @@ function open(who: Who, backend: Backend) {
     : new classes.LocalFileStorage(scratchDirectory())
 }
 
-async function filled(who: Who, backend: Backend, entries: Record<string, string>) {
-  const storage = open(who, backend)
-  for (const [key, text] of Object.entries(entries)) await storage.write(key, encode(text))
-  return storage
-}
-
-const keysAndScores = (results: { key: string; score: number }[]) => results.map(({ key, score }) => [key, score])
+const filled = (who: Who, backend: Backend, entries: Entries) => fill(open(who, backend), entries)
 
 const backends: [Who, Backend][] = [
   ['sdk', 'InMemoryStorage'],

@@ -9,19 +9,22 @@
 //! A symbolic link is written through, a dangling one too. An existing file keeps its permission bits and, where the
 //! process may give files away, its owner; a new file gets what the umask leaves of 0666.
 //!
+//! # New files
+//! [`create`] fails if there is a file already, so that of two processes that both found none, one learns of the other.
+//!
 //! # Stamps
 //! [`Stamp`] is what tells one version of a file from another without reading it. Kernels take the times of a file
 //! from a clock that stands still for some milliseconds, so two changes within one tick may look alike (git calls such
 //! a file "racily clean"). [`replace`] therefore gives the file it writes a modification time of its own, to the
 //! nanosecond: any later change within the tick replaces it by the tick's time and shows.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions};
 use std::io::{self, IoSlice, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How names of scratch files begin. Part of the on-disk contract of both SDKs.
 pub const SCRATCH_PREFIX: &str = ".__strands_tmp_";
@@ -62,23 +65,23 @@ impl Stamp {
         self.size
     }
 
-    /// Whether a file that bore this stamp when it was read at `read_at` cannot change without changing its stamp:
-    /// its times are older than the clock's grain.
+    /// Whether a file that bore this stamp when it was read at `read_at` cannot change without changing its stamp: it
+    /// last changed longer ago than the clock's grain. Nobody can set the time of that change, so where there is one, it
+    /// decides. `read_at` is by this machine's clock; that of a network file system must not be far behind.
     pub fn is_settled(&self, read_at: SystemTime) -> bool {
-        let Some(modified) = self.modified else { return false };
-        let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH);
+        let Some(changed) = self.changed.or(self.modified) else { return false };
+        let since_epoch = changed.duration_since(SystemTime::UNIX_EPOCH);
         let is_whole_second = since_epoch.is_ok_and(|since| since.subsec_nanos() == 0);
         let grain = if is_whole_second { COARSE_CLOCK_GRAIN } else { CLOCK_GRAIN };
-        let is_old = |time: SystemTime| read_at.duration_since(time).is_ok_and(|age| age > grain);
-        is_old(modified) && self.changed.is_none_or(is_old)
+        read_at.duration_since(changed).is_ok_and(|age| age > grain)
     }
 }
 
-/// What [`replace`] left behind.
+/// What [`replace`] and [`create`] left behind.
 #[derive(Clone, Copy, Debug)]
-pub struct Replaced {
-    /// The stamp of the new file.
-    pub stamp: Stamp,
+pub struct Written {
+    /// The stamp of the new file; `None` if it was gone or changed before it could be looked at.
+    pub stamp: Option<Stamp>,
     /// Whether any later change will change the stamp, however soon it comes.
     pub settled: bool,
 }
@@ -93,41 +96,81 @@ pub enum Durability {
     Synced,
 }
 
-/// Replaces the file at `path` by the concatenation of `parts`, creating its directory if need be.
+/// Makes the file at `path` the concatenation of `parts`, creating its directory if need be.
 ///
 /// # Errors
-/// Whatever the operating system says. The old file is then whole, and the scratch file gone.
-pub fn replace(path: &Path, parts: &[&[u8]], durability: Durability) -> io::Result<Replaced> {
+/// Whatever the operating system says. The old file is then whole and the scratch file gone; only if the directory could
+/// not be synced in the end, the new file is in place and may not survive a power failure.
+pub fn replace(path: &Path, parts: &[&[u8]], durability: Durability) -> io::Result<Written> {
+    write(path, parts, durability, platform::rename)
+}
+
+/// The same for a file that must not exist yet.
+///
+/// # Errors
+/// `AlreadyExists` if it does, or another process was faster; otherwise as [`replace`].
+pub fn create(path: &Path, parts: &[&[u8]], durability: Durability) -> io::Result<Written> {
+    write(path, parts, durability, rename_to_new)
+}
+
+fn write(
+    path: &Path,
+    parts: &[&[u8]],
+    durability: Durability,
+    put_in_place: fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<Written> {
     let target = resolve(path)?;
     if target.existing.as_ref().is_some_and(Metadata::is_dir) {
         return Err(platform::is_a_directory());
     }
     let directory = directory_of(&target.path);
-    sweep_once(directory);
-    let scratch = Scratch::create(directory)?;
+    sweep_now_and_then(directory);
+    let scratch = Scratch::create(directory, target.existing.as_ref())?;
     let modified = SystemTime::now();
-    (|| {
+    let (written, open_directory) = scratch.or_discard(|file| {
         reach(Step::Write)?;
-        write_all(&scratch.file, parts)?;
-        if let Some(existing) = &target.existing {
-            reach(Step::KeepAccess)?;
-            platform::keep_access(&scratch.file, existing)?;
-        }
+        write_all(file, parts)?;
         reach(Step::SetTimes)?;
-        scratch.file.set_times(FileTimes::new().set_modified(modified))?;
+        file.set_times(FileTimes::new().set_modified(modified))?;
+        let mut open_directory = None;
         if durability == Durability::Synced {
             reach(Step::Sync)?;
-            scratch.file.sync_all()?;
+            file.sync_all()?;
+            // Opened now, so that a directory which cannot be fails while the old file is still in place.
+            open_directory = platform::open_directory(directory)?;
         }
-        reach(Step::Rename)?;
-        platform::rename(&scratch.path, &target.path)
-    })()
-    .inspect_err(|_| scratch.discard())?;
-    if durability == Durability::Synced {
-        platform::sync_directory(directory)?;
+        Ok((Stamp::of(&file.metadata()?), open_directory))
+    })?;
+    scratch.close_and(|scratch| put_in_place(scratch, &target.path))?;
+    if let Some(directory) = open_directory {
+        directory.sync_all()?;
     }
-    let stamp = Stamp::of(&scratch.file.metadata()?);
-    Ok(Replaced { stamp, settled: stamp.modified == Some(modified) })
+    // Putting it in place changed its change time. All else is as it was, or somebody else has been here.
+    let stamp = fs::metadata(&target.path).ok().map(|metadata| Stamp::of(&metadata));
+    let stamp = stamp.filter(|stamp| Stamp { changed: written.changed, ..*stamp } == written);
+    Ok(Written { stamp, settled: stamp.is_some_and(|stamp| stamp.modified == Some(modified)) })
+}
+
+/// Renames where the new name must be free.
+fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        // A second name of the file, which the next sweep finds if this one does not remove it.
+        Ok(()) => fs::remove_file(from).or(Ok(())),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without hard links: between these two calls another process may be faster.
+        Err(_) if to.try_exists()? => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => platform::rename(from, to),
+    }
+}
+
+/// Nothing there, or a file where the path has a directory.
+pub fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether both were read from one and the same file.
+pub fn same_file(left: &Metadata, right: &Metadata) -> bool {
+    platform::identity(left) == platform::identity(right)
 }
 
 /// Whether a listing must leave out a file of this name: a scratch file of this package or of either SDK, or any
@@ -151,26 +194,24 @@ pub fn sweep(path: &Path) {
     }
 }
 
-/// Sweeps `directory` the first time this process replaces a file in it.
-fn sweep_once(directory: &Path) {
-    static SWEPT: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
-    /// Bounds the memory of the set; forgetting it costs one more look at each directory.
+/// Sweeps `directory` when this process replaces a file in it for the first time, and then once an hour.
+fn sweep_now_and_then(directory: &Path) {
+    static SWEPT: LazyLock<Mutex<HashMap<PathBuf, Instant>>> = LazyLock::new(Mutex::default);
+    /// Bounds the memory of the map; forgetting it costs one more look at each directory.
     const MOST_REMEMBERED: usize = 10_000;
 
-    let Ok(directory) = std::path::absolute(directory) else {
-        return;
-    };
-    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if swept.contains(&directory) {
-        return;
+    let Ok(directory) = std::path::absolute(directory) else { return };
+    {
+        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.get(&directory).is_some_and(|at| at.elapsed() < ORPHAN_AGE) {
+            return;
+        }
+        if swept.len() >= MOST_REMEMBERED {
+            swept.clear();
+        }
+        swept.insert(directory.clone(), Instant::now());
     }
-    if swept.len() >= MOST_REMEMBERED {
-        swept.clear();
-    }
-    let entries = fs::read_dir(&directory);
-    swept.insert(directory);
-    drop(swept);
-    for entry in entries.into_iter().flatten().flatten() {
+    for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
         sweep(&entry.path());
     }
 }
@@ -199,11 +240,6 @@ fn resolve(path: &Path) -> io::Result<Target> {
     Err(platform::too_many_links())
 }
 
-/// The directory that holds the file which `path` leads to through symbolic links.
-pub fn directory_of_target(path: &Path) -> io::Result<PathBuf> {
-    Ok(directory_of(&resolve(path)?.path).to_owned())
-}
-
 fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -217,10 +253,11 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn create(directory: &Path) -> io::Result<Self> {
+    /// A file that nobody may read who may not read `existing`, from its first byte on.
+    fn create(directory: &Path, existing: Option<&Metadata>) -> io::Result<Self> {
         let path = directory.join(format!("{SCRATCH_PREFIX}{}", uuid::Uuid::new_v4().simple()));
         reach(Step::Create)?;
-        let create = || OpenOptions::new().write(true).create_new(true).open(&path);
+        let create = || platform::create_new(&path, existing.is_some());
         let file = match create() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir_all(directory)?;
@@ -228,13 +265,34 @@ impl Scratch {
             }
             other => other?,
         };
-        Ok(Scratch { path, file })
+        let scratch = Scratch { path, file };
+        if let Some(existing) = existing {
+            scratch.or_discard(|file| {
+                reach(Step::KeepAccess)?;
+                platform::keep_access(file, existing)
+            })?;
+        }
+        Ok(scratch)
     }
 
-    /// The write has failed already; that failure is the one to report.
-    fn discard(&self) {
-        let _ = fs::remove_file(&self.path);
+    fn or_discard<T>(&self, step: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        step(&self.file).inspect_err(|_| discard(&self.path))
     }
+
+    /// Some file systems tell only at the end that there was no room.
+    fn close_and(self, finish: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        let Scratch { path, file } = self;
+        reach(Step::Close)
+            .and_then(|()| platform::close(file))
+            .and_then(|()| reach(Step::Rename))
+            .and_then(|()| finish(&path))
+            .inspect_err(|_| discard(&path))
+    }
+}
+
+/// The write has failed already; that failure is the one to report.
+fn discard(scratch: &Path) {
+    let _ = fs::remove_file(scratch);
 }
 
 fn write_all(mut file: &File, parts: &[&[u8]]) -> io::Result<()> {
@@ -261,22 +319,24 @@ enum Step {
     KeepAccess,
     SetTimes,
     Sync,
+    Close,
     Rename,
 }
 
-#[cfg(not(test))]
+#[cfg(not(all(test, unix)))]
 #[inline(always)]
 fn reach(_step: Step) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 use tests::reach;
 
 #[cfg(unix)]
 mod platform {
     use super::*;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 
     pub fn identity(metadata: &Metadata) -> (u64, u64) {
         (metadata.dev(), metadata.ino())
@@ -288,25 +348,38 @@ mod platform {
         SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
     }
 
-    /// The owner first: giving a file away clears some of its permission bits.
+    /// For a while only its owner may read what is to replace another file.
+    pub fn create_new(path: &Path, is_replacement: bool) -> io::Result<File> {
+        let mode = if is_replacement { 0o600 } else { 0o666 };
+        OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
+    }
+
+    /// The owner first: giving a file away clears some of its permission bits. Only root may give files to others;
+    /// members may give them to their group. What cannot be given to the group, the group may not use.
     pub fn keep_access(file: &File, existing: &Metadata) -> io::Result<()> {
+        let (uid, gid) = (existing.uid(), existing.gid());
         let created = file.metadata()?;
-        if (created.uid(), created.gid()) != (existing.uid(), existing.gid()) {
-            // Only root may give files away; for others the file becomes theirs, as it does with both SDKs.
-            let _ = fchown(file, Some(existing.uid()), Some(existing.gid()));
+        let has_group = created.gid() == gid || fchown(file, None, Some(gid)).is_ok();
+        if created.uid() != uid {
+            // The file becomes this user's, as it does with both SDKs.
+            let _ = fchown(file, Some(uid), None);
         }
-        if created.permissions().mode() != existing.permissions().mode() {
-            file.set_permissions(existing.permissions())?;
-        }
-        Ok(())
+        let mode = existing.permissions().mode();
+        let for_others = mode & 0o007;
+        let mode = if has_group { mode } else { mode & !0o070 | for_others << 3 };
+        file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    pub fn close(file: File) -> io::Result<()> {
+        Ok(nix::unistd::close(file)?)
+    }
+
+    pub fn open_directory(directory: &Path) -> io::Result<Option<File>> {
+        File::open(directory).map(Some)
     }
 
     pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
-    }
-
-    pub fn sync_directory(directory: &Path) -> io::Result<()> {
-        File::open(directory)?.sync_all()
     }
 
     pub fn is_a_directory() -> io::Error {
@@ -332,8 +405,23 @@ mod platform {
         None
     }
 
+    pub fn create_new(path: &Path, _is_replacement: bool) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(path)
+    }
+
     pub fn keep_access(file: &File, existing: &Metadata) -> io::Result<()> {
         if existing.permissions().readonly() { file.set_permissions(existing.permissions()) } else { Ok(()) }
+    }
+
+    /// The standard library does not give what closing says here.
+    pub fn close(file: File) -> io::Result<()> {
+        drop(file);
+        Ok(())
+    }
+
+    /// Directories cannot be synced here; the file system journals the rename itself.
+    pub fn open_directory(_directory: &Path) -> io::Result<Option<File>> {
+        Ok(None)
     }
 
     /// Virus scanners and indexers hold files open for moments, during which a rename over them is refused.
@@ -350,11 +438,6 @@ mod platform {
         fs::rename(from, to)
     }
 
-    /// Directories cannot be opened for syncing here; the file system journals the rename itself.
-    pub fn sync_directory(_directory: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
     pub fn is_a_directory() -> io::Error {
         io::ErrorKind::IsADirectory.into()
     }
@@ -365,9 +448,11 @@ mod platform {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::cell::Cell;
+    use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use tempfile::TempDir;
 
@@ -379,7 +464,7 @@ mod tests {
         if FAILING.get() == Some(step) { Err(io::Error::other("injected")) } else { Ok(()) }
     }
 
-    fn write(path: &Path, text: &str) -> Replaced {
+    fn write(path: &Path, text: &str) -> Written {
         replace(path, &[text.as_bytes()], Durability::Cached).expect("replace")
     }
 
@@ -398,7 +483,9 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("f");
         write(&path, "old");
-        for step in [Step::Create, Step::Write, Step::KeepAccess, Step::SetTimes, Step::Sync, Step::Rename] {
+        let steps =
+            [Step::Create, Step::KeepAccess, Step::Write, Step::SetTimes, Step::Sync, Step::Close, Step::Rename];
+        for step in steps {
             FAILING.set(Some(step));
             let outcome = replace(&path, &[b"new"], Durability::Synced);
             FAILING.set(None);
@@ -423,7 +510,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("f");
         write(&path, "old");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         write(&path, "new");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
     }
@@ -440,7 +527,46 @@ mod tests {
             assert_eq!(fs::read_to_string(&target).unwrap(), text);
             assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         }
-        assert_eq!(directory_of_target(&link).unwrap(), folder.path().join("d"));
+    }
+
+    #[test]
+    fn only_one_can_create_a_file() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        assert!(create(&path, &[b"first"], Durability::Cached).unwrap().settled);
+        let error = create(&path, &[b"second"], Durability::Cached).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(names(folder.path()), ["f"]);
+    }
+
+    #[test]
+    fn a_time_in_the_future_keeps_no_file_unsettled() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, "x").unwrap();
+        let time = SystemTime::now() + Duration::from_secs(1000);
+        File::options().write(true).open(&path).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+        let stamp = Stamp::of(&fs::metadata(&path).unwrap());
+        assert!(stamp.is_settled(SystemTime::now() + Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn what_replaces_a_private_file_is_private_from_its_first_byte() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("f");
+        write(&path, "old");
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        let existing = fs::metadata(&path).unwrap();
+        FAILING.set(Some(Step::KeepAccess));
+        assert!(Scratch::create(folder.path(), Some(&existing)).is_err());
+        FAILING.set(None);
+        let scratch = Scratch::create(folder.path(), Some(&existing)).unwrap();
+        assert_eq!(scratch.file.metadata().unwrap().mode() & 0o777, 0o600);
+        assert_eq!(
+            platform::create_new(&folder.path().join("g"), true).unwrap().metadata().unwrap().mode() & 0o777,
+            0o600
+        );
     }
 
     #[test]
@@ -459,7 +585,7 @@ mod tests {
             let ours = write(&path, "aaaa");
             assert!(ours.settled);
             fs::write(&path, "bbbb").unwrap();
-            assert_ne!(Stamp::of(&fs::metadata(&path).unwrap()), ours.stamp, "round {round}");
+            assert_ne!(Some(Stamp::of(&fs::metadata(&path).unwrap())), ours.stamp, "round {round}");
         }
     }
 

@@ -3,11 +3,10 @@
 //! `Display` names the operation and the object it was applied to and never repeats the source; the source is what
 //! the binding hands to JavaScript as `cause`.
 
+use std::any::Any;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
-
-use crate::memory::json::{Position, SyntaxError};
-use crate::memory::records::Fault;
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -59,7 +58,7 @@ pub enum Error {
 
     /// The backing file of a memory store holds something other than JSON.
     #[error("TestMemoryStore: invalid JSON in {path} at {position}: {problem}", path = path.display())]
-    MemoryJson { path: PathBuf, position: Position, problem: String },
+    MemoryJson { path: PathBuf, position: Position, problem: &'static str },
 
     /// The backing file of a memory store holds JSON that is not an array of records.
     #[error("TestMemoryStore: invalid backing file {path}: {problem}", path = path.display())]
@@ -79,13 +78,24 @@ pub enum Error {
 }
 
 impl Error {
-    /// Attaches the file it was found in to a fault of the record format.
-    pub(crate) fn memory_fault(path: PathBuf, fault: Fault) -> Self {
-        match fault {
-            Fault::Json(SyntaxError { position, problem }) => {
-                Error::MemoryJson { path, position, problem: problem.to_owned() }
-            }
-            Fault::Records(problem) => Error::MemoryRecords { path, problem },
-        }
+    /// What remains of a panic.
+    pub(crate) fn from_panic(panic: &(dyn Any + Send)) -> Self {
+        let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        Error::Internal(message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
+    }
+}
+
+/// A place in a text, counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Lines end in a line feed.
+    pub line: usize,
+    /// A byte order mark does not count.
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
     }
 }

@@ -6,7 +6,9 @@ pub mod search;
 pub mod storage;
 
 pub mod atomic_file;
-mod directory_lock;
+pub mod wtf8;
+
+mod file_lock;
 
 #[cfg(feature = "binding")]
 #[cfg_attr(test, allow(dead_code, reason = "napi-derive exports nothing from a test build"))]

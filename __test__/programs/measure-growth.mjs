@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { load } from './implementation.mjs'
 
 const { InMemoryStorage, LocalFileStorage, TestMemoryStore } = await load('native')
-const { tokenize } = await import('strands-native/storage/search')
+const { KeywordSearchStrategy, tokenize } = await import('strands-native/storage/search')
 const directory = mkdtempSync(join(tmpdir(), 'strands-native-growth-'))
 const memory = new InMemoryStorage()
 const files = new LocalFileStorage(directory)
@@ -20,6 +20,40 @@ for (let n = 0; n < 20; n += 1) {
   await fileStore.add(`fact ${n}`, { n, list: [1, 2, 3], text: 'x'.repeat(200) })
 }
 const ignore = () => {}
+
+// What the user writes: strategies, sandboxes, storages, and those of them that fail.
+const strategy = { index: async () => {}, remove: async () => {}, search: async () => [{ key: 'k', score: 1 }] }
+const fail = () => Promise.reject(new Error('x'.repeat(200)))
+const failing = { index: fail, remove: fail, search: fail }
+const searched = new InMemoryStorage(strategy)
+const failingSearched = new InMemoryStorage(failing)
+const view = searched.namespace('n')
+const plain = { list: async () => ['a', 'b', 'c'], read: async () => value }
+const failingPlain = { list: async () => ['a', 'b'], read: fail }
+const words = new InMemoryStorage()
+const wordBytes = new TextEncoder().encode('cafe\u0301 words and more words')
+for (let n = 0; n < 10; n += 1) await words.write(`k${n}`, wordBytes)
+const normalising = new KeywordSearchStrategy({ normalize: 'NFKC' })
+class Overriding extends InMemoryStorage {
+  async read(key) {
+    return super.read(key)
+  }
+}
+const overriding = new Overriding()
+for (let n = 0; n < 5; n += 1) await overriding.write(`k${n}`, wordBytes)
+const sandbox = {
+  readFile: async () => value,
+  writeFile: async () => {},
+  removeFile: async () => {},
+  listFiles: async () => [{ name: 'a' }, { name: 'b' }],
+}
+const boxed = new LocalFileStorage('/box', sandbox)
+const failingBoxed = new LocalFileStorage('/box', {
+  readFile: fail,
+  writeFile: fail,
+  removeFile: fail,
+  listFiles: fail,
+})
 
 const operations = {
   'memory write': () => memory.write('k', value),
@@ -46,6 +80,44 @@ const operations = {
     new LocalFileStorage(directory).namespace('n')
     new TestMemoryStore({ name: 'n', description: 'x'.repeat(200), path: join(directory, 'notes.json') })
   },
+  'strategy write': () => searched.write('k', value),
+  'strategy search': () => searched.search('text'),
+  'strategy delete': () => searched.delete('k'),
+  'strategy faults': () =>
+    Promise.all([
+      failingSearched.write('k', value).catch(ignore),
+      failingSearched.delete('k').catch(ignore),
+      failingSearched.search('text').catch(ignore),
+    ]),
+  'strategy view': async () => {
+    await view.write('k', value)
+    return Promise.all([view.search('text'), view.read('k'), view.list('')])
+  },
+  'strategy cycles': async () => {
+    const own = { index: async () => {}, search: async () => [], payload: new Uint8Array(1_000) }
+    own.storage = new InMemoryStorage(own)
+    own.boxed = new LocalFileStorage('/box', { ...sandbox, own }, own)
+    own.views = [own.storage.namespace('n'), own.boxed.namespace('n')]
+    await own.views[0].write('k', value)
+    await own.views[0].search('text')
+  },
+  'plain search': () => KeywordSearchStrategy.search(plain, 'text'),
+  'plain search faults': () => KeywordSearchStrategy.search(failingPlain, 'text').catch(ignore),
+  'keyword search in memory': () => words.search('words'),
+  'normalised search': () => normalising.search(words, 'caf\u00e9'),
+  'subclass search': () => overriding.search('words'),
+  'sandbox write': () => boxed.write('k', value),
+  'sandbox read': () => boxed.read('k'),
+  'sandbox list': () => boxed.list(''),
+  'sandbox search': () => boxed.search('text a'),
+  'sandbox faults': () =>
+    Promise.all([
+      failingBoxed.write('k', value).catch(ignore),
+      failingBoxed.read('k').catch(ignore),
+      failingBoxed.delete('k').catch(ignore),
+      failingBoxed.list('').catch(ignore),
+      failingBoxed.search('text').catch(ignore),
+    ]),
   tokenize: async () => tokenize('The quick brown fox jumps over the lazy dog'),
 }
 

@@ -81,6 +81,8 @@ fn error_code(error: &io::Error) -> Option<String> {
         io::ErrorKind::InvalidFilename => "ENAMETOOLONG",
         io::ErrorKind::InvalidInput => "EINVAL",
         io::ErrorKind::TimedOut => "ETIMEDOUT",
+        io::ErrorKind::AlreadyExists => "EEXIST",
+        io::ErrorKind::OutOfMemory => "ENOMEM",
         _ => return None,
     };
     Some(code.to_owned())

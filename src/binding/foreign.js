@@ -16,20 +16,24 @@
   const STRATEGY = Symbol('searchStrategy')
   const SANDBOX = Symbol('sandbox')
 
-  const CLASSES = [
-    'InMemoryStorage',
-    'LocalFileStorage',
-    'NamespacedStorage',
-    'TestMemoryStore',
-    'KeywordSearchStrategy',
-  ]
+  /** The methods of each class that give promises. */
+  const STORAGE_METHODS = ['write', 'read', 'delete', 'list', 'search']
+  const ASYNC_METHODS = {
+    InMemoryStorage: STORAGE_METHODS,
+    LocalFileStorage: STORAGE_METHODS,
+    NamespacedStorage: STORAGE_METHODS,
+    KeywordSearchStrategy: ['search'],
+    TestMemoryStore: ['search', 'add'],
+  }
+
+  /** The classes of each name: one for each time that the module was loaded in this environment. */
+  const loaded = Object.fromEntries(Object.keys(ASYNC_METHODS).map((name) => [name, []]))
 
   /** Entries that are read at the same time, so as not to overrun a remote backend. The SDKs read as many. */
   const BATCH_SIZE = 8
 
   /** The prototype of each storage class, with its methods as the module exports them. */
   const originals = new Map()
-  const METHODS = ['write', 'read', 'delete', 'list', 'search']
 
   const prototypeOf = (storage) => {
     for (const prototype of originals.keys()) {
@@ -42,6 +46,21 @@
 
   const isMissing = (error) => error?.code === 'ENOENT' || error?.code === 'ENOTDIR'
 
+  /** Native methods throw if they are called on something else, or on a proxy: promises are for telling that. */
+  function rejectWhereItThrows(prototype, name) {
+    const native = prototype[name]
+    const method = {
+      [name](first, second) {
+        try {
+          return native.call(this, first, second)
+        } catch (error) {
+          return Promise.reject(error)
+        }
+      },
+    }[name]
+    Object.defineProperty(prototype, name, { value: method, writable: true, configurable: true })
+  }
+
   /** Nothing is read of an entry that cannot be: one bad entry must not fail a search. */
   async function readOrSkip(storage, key) {
     try {
@@ -50,6 +69,12 @@
       if (error?.name === 'StorageError') return null
       throw error
     }
+  }
+
+  /** Any buffer as bytes, without a copy; whatever else it is, as it is. */
+  function asUint8Array(data) {
+    if (data instanceof ArrayBuffer) return new Uint8Array(data)
+    return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : data
   }
 
   async function walk(sandbox, directory, folder) {
@@ -80,14 +105,25 @@
         const ours = prototypeOf(storage)
         return ours ? storage.namespace(prefix) : functions.view(storage, native.viewPrefix(prefix))
       }
-      for (const name of CLASSES) functions[name] = exports[name]
-      for (const { prototype } of [exports.InMemoryStorage, exports.LocalFileStorage, exports.NamespacedStorage]) {
-        originals.set(
-          prototype,
-          METHODS.map((method) => prototype[method]),
-        )
+      for (const [name, methods] of Object.entries(ASYNC_METHODS)) {
+        const Class = exports[name]
+        loaded[name].push(Class)
+        for (const method of methods) rejectWhereItThrows(Class.prototype, method)
+        if (methods === STORAGE_METHODS) {
+          originals.set(
+            Class.prototype,
+            methods.map((method) => Class.prototype[method]),
+          )
+        }
       }
+      functions.KeywordSearchStrategy = exports.KeywordSearchStrategy
     },
+
+    /** Whether a constructor of this name was called with `new`, on an instance of the class or of a subclass. */
+    isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
+
+    /** The elements of a set, of whatever realm it is. */
+    elementsOf: (set) => (Object.prototype.toString.call(set) === '[object Set]' ? [...set] : undefined),
 
     /** The text of `{ metadata }`, or what its `toJSON` threw: an exception of any type survives as a property. */
     stringify(metadata) {
@@ -110,7 +146,7 @@
 
     /** Whether all methods of one of our storages are still ours, and not those of a subclass or of the object itself. */
     isPlain(storage) {
-      return !!originals.get(prototypeOf(storage))?.every((method, index) => storage[METHODS[index]] === method)
+      return !!originals.get(prototypeOf(storage))?.every((method, index) => storage[STORAGE_METHODS[index]] === method)
     },
 
     async index(storage, written, key, data) {
@@ -129,12 +165,12 @@
 
     /** Keyword search over anything with `list` and `read`. `score` takes the keys and the bytes of a batch. */
     async scan(storage, score) {
-      const keys = await storage.list('')
+      const keys = [...(await storage.list(''))]
       const hits = []
       for (let start = 0; start < keys.length; start += BATCH_SIZE) {
         const batch = keys.slice(start, start + BATCH_SIZE)
         const values = await Promise.all(batch.map((key) => readOrSkip(storage, key)))
-        const scores = score(batch, values)
+        const scores = score(batch, values.map(asUint8Array))
         for (const [index, data] of values.entries()) {
           if (scores[index] > 0) hits.push({ key: batch[index], score: scores[index], data })
         }

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use napi::ValueType;
 use napi::bindgen_prelude::*;
 
 use super::error::wrong_type;
@@ -74,8 +73,7 @@ pub fn attached<'env>(env: &'env Env, getter: &str, storage: &Object<'env>) -> R
 /// # Errors
 /// The `TypeError` that classes written in JavaScript give.
 pub fn check_constructed(env: &Env, this: Unknown<'_>, class_name: &str) -> Result<()> {
-    let class: Function<'_, (), ()> = function(env, class_name)?;
-    let is_instance = this.get_type()? == ValueType::Object && Object::from_unknown(this)?.instanceof(class)?;
+    let is_instance: bool = call(env, "isConstructed", (class_name, this))?;
     let message = || format!("Class constructor {class_name} cannot be invoked without 'new'");
     if is_instance { Ok(()) } else { Err(wrong_type(env, message())) }
 }

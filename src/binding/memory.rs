@@ -12,7 +12,7 @@ use crate::memory::json::Value;
 use crate::memory::test_memory_store::{
     DEFAULT_MAX_SEARCH_RESULTS, Draft, Location, Memory, OpenStore, TestMemoryStore as CoreTestMemoryStore,
 };
-use crate::memory::wtf8::Wtf8;
+use crate::wtf8::Wtf8;
 
 /// The key under which a found memory tells how many words it shares with the query (both SDKs).
 const RELEVANCE_SCORE: &str = "_relevanceScore";
@@ -83,7 +83,9 @@ impl TestMemoryStore {
     ) -> Result<PromiseRaw<'env, Vec<Object<'static>>>> {
         let arguments = (|| {
             let asked = max_search_results(env, options)?;
-            let own = options::property(env, &this, "maxSearchResults")?.map_or(Ok(None), |value| limit(env, value))?;
+            // The store's own was checked when it was made; what was set since counts if it is a limit at all.
+            let own = options::raw_property(env, &this, "maxSearchResults")?;
+            let own = limit(env, own).unwrap_or(None);
             let limit = asked.or(own).unwrap_or(DEFAULT_MAX_SEARCH_RESULTS);
             let query = options::lossy_text(env, "TestMemoryStore: query", query)?;
             Ok((self.inner.open().map_err(|error| to_js(env, &error))?, query, limit))

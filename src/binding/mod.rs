@@ -13,7 +13,6 @@ pub mod options;
 pub mod search;
 pub mod storage;
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ fn inline<'env, T, V: ToNapiValue>(
     into_js: impl FnOnce(&'env Env, T) -> Result<V>,
 ) -> Result<PromiseRaw<'env, V>> {
     let outcome = catch_unwind(AssertUnwindSafe(|| work().and_then(|output| into_js(env, output))));
-    match outcome.unwrap_or_else(|panic| Err(error::to_js(env, &panicked(panic.as_ref())))) {
+    match outcome.unwrap_or_else(|panic| Err(error::to_js(env, &CoreError::from_panic(panic.as_ref())))) {
         Ok(value) => PromiseRaw::resolve(env, value),
         Err(error) => PromiseRaw::reject(env, error),
     }
@@ -77,7 +76,7 @@ impl<T: Send + 'static, V: ToNapiValue + TypeName + 'static> Task for OffThread<
     fn compute(&mut self) -> Result<Self::Output> {
         let work = self.work.take().expect("a task is computed once");
         // A panic must not reach libuv's C frames.
-        Ok(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(panic.as_ref()))))
+        Ok(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(CoreError::from_panic(panic.as_ref()))))
     }
 
     fn resolve(&mut self, env: Env, output: Self::Output) -> Result<V> {
@@ -114,8 +113,3 @@ fn later<'env, A, T: Send + 'static, V: ToNapiValue + 'static>(
 }
 
 type Settle<T> = Box<dyn FnOnce(std::result::Result<T, Arc<CoreError>>) + Send>;
-
-fn panicked(panic: &(dyn Any + Send)) -> CoreError {
-    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    CoreError::Internal(message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
-}

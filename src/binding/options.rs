@@ -7,9 +7,9 @@ use napi::{JsValue, ValueType};
 use super::error::{to_js, wrong_type};
 use super::foreign::caught;
 use crate::error::Error as CoreError;
-use crate::memory::wtf8::Wtf8;
 use crate::search::normalization::Normalization;
 use crate::storage::key::{Key, Prefix};
+use crate::wtf8::Wtf8;
 
 /// Converts an argument that must be a string.
 pub fn text(env: &Env, name: &str, value: Unknown<'_>) -> Result<Wtf8<'static>> {

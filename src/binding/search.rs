@@ -144,13 +144,9 @@ fn new_set<'env, 'a>(env: &'env Env, tokens: impl Iterator<Item = &'a str>) -> R
 }
 
 fn token_set(env: &Env, set: Unknown<'_>) -> Result<TokenSet> {
-    let global = env.get_global()?;
-    let class: Function<'_, Unknown<'_>, Unknown<'_>> = global.get_named_property("Set")?;
-    if !Object::from_unknown(set)?.instanceof(class)? {
+    let Some(elements) = foreign::call::<_, Option<Vec<Unknown<'_>>>>(env, "elementsOf", (set,))? else {
         return Err(error::wrong_type(env, format!("queryTokens must be a Set, not {}", options::description(&set))));
-    }
-    let array_class: Function<'_, Unknown<'_>, Unknown<'_>> = global.get_named_property("Array")?;
-    let from: Function<'_, Unknown<'_>, Vec<Unknown<'_>>> = array_class.get_named_property("from")?;
+    };
     // Whatever is not a string is equal to no token.
-    Ok(from.call(set)?.into_iter().filter_map(|element| options::lossy_text(env, "token", element).ok()).collect())
+    Ok(elements.into_iter().filter_map(|element| options::lossy_text(env, "token", element).ok()).collect())
 }

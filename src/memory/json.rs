@@ -3,43 +3,14 @@
 //! What is accepted is RFC 8259, with or without a byte order mark, and the bare words `NaN`, `Infinity` and
 //! `-Infinity`, which Python's `json` writes. Depth costs no stack: [`Scanner`] keeps the open brackets in a list.
 
-use std::fmt;
-
-use super::wtf8::Wtf8;
+use crate::error::Position;
+use crate::wtf8::Wtf8;
 
 /// Deepest nesting of a record that is read or written. Python's `json` gives up near 1,000 levels, those of its
 /// caller included, and then cannot read the file at all.
 pub const MAX_DEPTH: usize = 900;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-
-/// A place in a text, counted from 1; columns count characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// Lines end in a line feed.
-    pub line: usize,
-    /// A byte order mark does not count.
-    pub column: usize,
-}
-
-impl Position {
-    /// The place of the byte at `offset`.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
-        let before = &text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line_text = before[line_start..].trim_start_matches(BYTE_ORDER_MARK);
-        Position {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: line_text.chars().count() + 1,
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
-}
 
 /// Why and where a text is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +94,14 @@ pub(super) fn lay_out_at(text: &str, mut depth: usize, json: &mut String) {
     }
 }
 
+/// The place of the byte at `offset`.
+pub(super) fn position(text: &str, offset: usize) -> Position {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line_text = before[line_start..].trim_start_matches(BYTE_ORDER_MARK);
+    Position { line: before.bytes().filter(|byte| *byte == b'\n').count() + 1, column: line_text.chars().count() + 1 }
+}
+
 /// Steps through a JSON text.
 pub(super) struct Scanner<'a> {
     pub text: &'a str,
@@ -139,7 +118,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub fn fault(&self, problem: &'static str) -> SyntaxError {
-        SyntaxError { position: Position::of(self.text, self.at), problem }
+        SyntaxError { position: position(self.text, self.at), problem }
     }
 
     pub fn peek(&self) -> Option<u8> {

@@ -8,10 +8,12 @@
 //! # Writing
 //! Additions wait in a queue. Whoever finds the queue without a writer becomes the writer and runs until the queue is
 //! empty, taking all that waits at each round, so that a burst of additions costs a few rewrites. A round holds the
-//! lock of the directory, reads the file again if anything else wrote it, and replaces it. Readers go on with what was
+//! lock of the file, then the turn among the threads that may replace the snapshot; it reads the file again if anything
+//! else wrote it, and replaces it. Readers go on with what was
 //! there before until the new file is in place.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::mem;
@@ -20,10 +22,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
+use uuid::Uuid;
+
 use super::recall::{Addition, Draft, Recall};
-use crate::atomic_file::{self, Durability, Stamp, directory_of_target};
-use crate::directory_lock::DirectoryLock;
+use crate::atomic_file::{self, Durability, Stamp, is_missing};
 use crate::error::{Error, Result};
+use crate::file_lock::FileLock;
 use crate::search::normalization::Normalization;
 
 /// Receives the id of an added record. The error is shared by all that were to be written together.
@@ -59,7 +63,7 @@ struct Queue {
     has_writer: bool,
 }
 
-/// The duty to write what waits in a queue. Blocks while it runs; dropped without having run, it fails what waits.
+/// The duty to write what waits in a queue. Blocks while it runs; dropped before its end, it fails what waits.
 #[must_use = "additions wait until this runs"]
 pub struct Writer {
     file: Arc<MemoryFile>,
@@ -77,10 +81,11 @@ impl MemoryFile {
     /// Another spelling of the path, or another normalisation, gives another value, which is as safe as another
     /// process.
     pub fn at(path: &Path, normalization: Normalization) -> Arc<Self> {
-        type Files = HashMap<(PathBuf, Normalization), Weak<MemoryFile>>;
+        // By the letters of the path: paths that differ in a slash are equal, and may lead to different files.
+        type Files = HashMap<(OsString, Normalization), Weak<MemoryFile>>;
         static OPEN: LazyLock<Mutex<Files>> = LazyLock::new(Mutex::default);
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = (path.to_owned(), normalization);
+        let name = (path.as_os_str().to_owned(), normalization);
         if let Some(file) = open.get(&name).and_then(Weak::upgrade) {
             return file;
         }
@@ -136,44 +141,45 @@ impl MemoryFile {
 
     /// Adds all drafts in one rewrite of the file, and gives the id of each.
     fn add(&self, drafts: &[Draft]) -> Result<Vec<String>> {
-        let _lock = match &self.path {
-            Some(path) => Some(self.lock_directory(path)?),
-            None => None,
-        };
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.refresh()?;
-        self.change(|snapshot| snapshot.recall.lay_out());
-        let (addition, version) = {
-            let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
-            let recall = &snapshot.as_ref().expect("refreshed, and nobody else has the turn").recall;
-            let created_at = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-            let addition = recall.plan(drafts, &created_at, || uuid::Uuid::now_v7().to_string());
-            if addition.text.is_empty() {
-                return Ok(addition.ids);
-            }
-            let version = self.write(recall, &addition)?;
-            (addition, version)
-        };
-        self.change(|snapshot| {
-            snapshot.recall.append(&addition);
-            snapshot.version = version;
-        });
-        Ok(addition.ids)
+        loop {
+            let lock = match &self.path {
+                Some(path) => FileLock::acquire(path).map_err(|source| self.write_failed(source))?,
+                None => None,
+            };
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            self.refresh()?;
+            self.change(|snapshot| snapshot.recall.lay_out());
+            let (addition, version) = {
+                let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+                let recall = &snapshot.as_ref().expect("refreshed, and nobody else has the turn").recall;
+                let created_at = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+                let addition = recall.plan(drafts, &created_at, || Uuid::now_v7().to_string());
+                if addition.text.is_empty() {
+                    return Ok(addition.ids);
+                }
+                match self.write(recall, &addition, lock.as_ref()) {
+                    // Another process made the file while there was none to lock.
+                    Err(error) if lock.is_none() && error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    written => (addition, written.map_err(|source| self.write_failed(source))?),
+                }
+            };
+            self.change(|snapshot| {
+                snapshot.recall.append(&addition);
+                snapshot.version = version;
+            });
+            return Ok(addition.ids);
+        }
     }
 
-    fn write(&self, recall: &Recall, addition: &Addition) -> Result<Version> {
-        let Some(path) = &self.path else {
-            return Ok(Version { stamp: None, settled: true });
-        };
-        let replaced = atomic_file::replace(path, &recall.parts_with(addition), Durability::Cached)
-            .map_err(|source| Error::MemoryWrite { path: path.clone(), source })?;
-        Ok(Version { stamp: Some(replaced.stamp), settled: replaced.settled })
+    fn write(&self, recall: &Recall, addition: &Addition, lock: Option<&FileLock>) -> io::Result<Version> {
+        let Some(path) = &self.path else { return Ok(Version { stamp: None, settled: true }) };
+        let put = if lock.is_some() { atomic_file::replace } else { atomic_file::create };
+        let written = put(path, &recall.parts_with(addition), Durability::Cached)?;
+        Ok(Version { stamp: written.stamp, settled: written.settled })
     }
 
-    fn lock_directory(&self, path: &Path) -> Result<DirectoryLock> {
-        directory_of_target(path)
-            .and_then(|directory| DirectoryLock::acquire(&directory))
-            .map_err(|source| Error::MemoryWrite { path: path.to_owned(), source })
+    fn write_failed(&self, source: io::Error) -> Error {
+        Error::MemoryWrite { path: self.path.clone().unwrap_or_default(), source }
     }
 
     /// Changes the snapshot in a way that a panic cannot leave half done: it would be gone, and read again.
@@ -228,7 +234,7 @@ impl MemoryFile {
             }
             Err(fault) => {
                 *snapshot = None;
-                Err(Error::memory_fault(path.clone(), fault))
+                Err(fault.in_file(path.clone()))
             }
         }
     }
@@ -246,18 +252,18 @@ impl MemoryFile {
 impl Writer {
     /// Writes until nothing waits.
     pub fn run(mut self) {
-        self.has_run = true;
         loop {
             let (drafts, dones): (Vec<Draft>, Vec<Done>) = {
                 let mut queue = self.file.queue.lock().unwrap_or_else(PoisonError::into_inner);
                 if queue.waiting.is_empty() {
                     queue.has_writer = false;
+                    self.has_run = true;
                     return;
                 }
                 mem::take(&mut queue.waiting).into_iter().unzip()
             };
             let added = catch_unwind(AssertUnwindSafe(|| self.file.add(&drafts)));
-            match added.unwrap_or_else(|_| Err(Error::Internal("a write panicked".to_owned()))) {
+            match added.unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref()))) {
                 Ok(ids) => dones.into_iter().zip(ids).for_each(|(done, id)| done(Ok(id))),
                 Err(error) => fail_all(dones, error),
             }
@@ -271,7 +277,7 @@ impl Drop for Writer {
             let mut queue = self.file.queue.lock().unwrap_or_else(PoisonError::into_inner);
             let waiting = mem::take(&mut *queue).waiting;
             drop(queue);
-            let error = Error::Internal("no thread could be started to write on".to_owned());
+            let error = Error::Internal("no thread could be started to write on, or it ended".to_owned());
             fail_all(waiting.into_iter().map(|(_, done)| done), error);
         }
     }
@@ -284,26 +290,34 @@ fn fail_all(dones: impl IntoIterator<Item = Done>, error: Error) {
 
 /// The bytes of a file and their version; no bytes if there is no file.
 fn read(path: &Path) -> io::Result<(Option<Vec<u8>>, Version)> {
-    let mut file = match File::open(path) {
-        Err(error) if is_missing(&error) => {
-            return Ok((None, Version { stamp: None, settled: true }));
+    /// A file that is written to in place changes while it is read; after so many attempts it is taken as it is.
+    const MOST_ATTEMPTS: u32 = 10;
+
+    let gone = Ok((None, Version { stamp: None, settled: true }));
+    // What is no file may have no end, or block whoever opens it. A directory says itself that it cannot be read.
+    match fs::metadata(path) {
+        Err(error) if is_missing(&error) => return gone,
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
+        _ => {}
+    }
+    let mut file = match File::open(path) {
+        Err(error) if is_missing(&error) => return gone,
         opened => opened?,
     };
+    let mut attempts = 0;
     loop {
+        attempts += 1;
         // The clock first: what changes after this moment changes the stamp or is not yet settled.
         let read_at = SystemTime::now();
         let stamp = Stamp::of(&file.metadata()?);
         let mut bytes = Vec::with_capacity(usize::try_from(stamp.size()).unwrap_or(0));
         file.read_to_end(&mut bytes)?;
-        if Stamp::of(&file.metadata()?) == stamp {
-            return Ok((Some(bytes), Version { stamp: Some(stamp), settled: stamp.is_settled(read_at) }));
+        let is_same = Stamp::of(&file.metadata()?) == stamp;
+        if is_same || attempts == MOST_ATTEMPTS {
+            return Ok((Some(bytes), Version { stamp: Some(stamp), settled: is_same && stamp.is_settled(read_at) }));
         }
-        // Written to in place while it was read.
         io::Seek::rewind(&mut file)?;
     }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -3,7 +3,6 @@
 pub mod json;
 pub mod records;
 pub mod test_memory_store;
-pub mod wtf8;
 
 mod memory_file;
 mod recall;

@@ -10,11 +10,11 @@ use std::ops::Range;
 
 use super::json;
 use super::records::{self, Fault, Record};
-use super::wtf8::Wtf8;
 use crate::error::Error;
 use crate::search::normalization::Normalization;
 use crate::search::token_index::{Hit, TokenIndex};
 use crate::search::tokenize::TokenSet;
+use crate::wtf8::Wtf8;
 
 /// The records of a memory file.
 #[derive(Debug)]

@@ -6,9 +6,11 @@
 //! white space between tokens becomes ours.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
-use super::json::{Position, Scanner, SyntaxError, lay_out_at};
-use super::wtf8::Wtf8;
+use super::json::{Scanner, SyntaxError, lay_out_at, position};
+use crate::error::Error;
+use crate::wtf8::Wtf8;
 
 /// Why a text is not a memory file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,16 @@ pub enum Fault {
     Json(SyntaxError),
     /// JSON, or not even text, but not an array of records.
     Records(String),
+}
+
+impl Fault {
+    /// The error for a fault of the file at `path`.
+    pub(super) fn in_file(self, path: PathBuf) -> Error {
+        match self {
+            Fault::Json(SyntaxError { position, problem }) => Error::MemoryJson { path, position, problem },
+            Fault::Records(problem) => Error::MemoryRecords { path, problem },
+        }
+    }
 }
 
 impl From<SyntaxError> for Fault {
@@ -73,9 +85,7 @@ pub fn parse<'a>(text: &'a str, mut visit: impl FnMut(Record<'a>)) -> Result<(),
                 match read_record(&mut scanner)? {
                     Ok(record) => visit(record),
                     Err((start, problem)) => {
-                        misfit.get_or_insert_with(|| {
-                            format!("{problem} (record {number}, {})", Position::of(text, start))
-                        });
+                        misfit.get_or_insert_with(|| format!("{problem} (record {number}, {})", position(text, start)));
                     }
                 }
                 if !scanner.goes_on(b']', "expected ',' or ']' after a record")? {

@@ -10,10 +10,10 @@ use super::memory_file::MemoryFile;
 pub use super::memory_file::{Done, Writer};
 pub use super::recall::Draft;
 use super::records::Record;
-use super::wtf8::Wtf8;
 use crate::error::{Error, Result};
 use crate::search::normalization::Normalization;
 use crate::search::tokenize::TokenSet;
+use crate::wtf8::Wtf8;
 
 /// How many memories a search gives if nobody says (both SDKs).
 pub const DEFAULT_MAX_SEARCH_RESULTS: usize = 10;
@@ -71,7 +71,7 @@ impl TestMemoryStore {
     pub fn open(&self) -> Result<OpenStore> {
         let path = match &self.location {
             Location::InMemory => None,
-            Location::File(path) => Some(absolute(path)?),
+            Location::File(path) => Some(absolute(&directory_and_name(path))?),
             Location::Default(file_name) => {
                 let home = match self.home.get() {
                     Some(home) => home,
@@ -85,7 +85,7 @@ impl TestMemoryStore {
         };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = path
-            && file.path() != Some(&path)
+            && file.path().map(Path::as_os_str) != Some(path.as_os_str())
         {
             *file = MemoryFile::at(&path, self.normalization);
         }
@@ -129,6 +129,14 @@ impl OpenStore {
     /// Whoever gets a [`Writer`] must run it, on a thread that may block.
     pub fn add(&self, draft: Draft, done: Done) -> Option<Writer> {
         self.file.enqueue(draft, done)
+    }
+}
+
+/// Both SDKs take a path apart into directory and name, so that a slash at its end means nothing.
+fn directory_and_name(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(directory), Some(name)) => directory.join(name),
+        _ => path.to_owned(),
     }
 }
 

@@ -98,6 +98,11 @@ impl Prefix {
         &self.0
     }
 
+    /// A prefix that was put together from normalised parts.
+    pub(crate) fn from_normalized(prefix: String) -> Self {
+        Prefix(prefix.into())
+    }
+
     /// Whether `key` begins with this prefix.
     pub fn matches(&self, key: &Key) -> bool {
         key.as_str().starts_with(self.as_str())

@@ -10,14 +10,13 @@
 //! that are not valid Unicode, which no key can spell.
 
 use std::fs::{self, DirEntry};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
 use super::key::{Key, Prefix};
 use super::{Storage, Version};
-use crate::atomic_file::{self, Durability, Stamp};
+use crate::atomic_file::{self, Durability, Stamp, is_missing};
 use crate::error::{Error, Result};
 
 /// One file per key below a base folder.
@@ -147,15 +146,11 @@ impl Storage for LocalFileStorage {
     }
 }
 
-/// Nothing there, or a file where the key has a folder.
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::storage::conformance;
+    use std::io;
     use tempfile::TempDir;
 
     fn storage(folder: &TempDir) -> LocalFileStorage {

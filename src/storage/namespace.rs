@@ -36,11 +36,8 @@ impl<S: Storage + ?Sized> Namespace<S> {
     }
 
     /// A view within this view.
-    ///
-    /// # Errors
-    /// None that `prefix` itself did not give.
-    pub fn namespace(&self, prefix: &Prefix) -> Result<Self> {
-        Ok(Namespace::new(Arc::clone(&self.storage), &self.outer_prefix(prefix)?))
+    pub fn namespace(&self, prefix: &Prefix) -> Self {
+        Namespace::new(Arc::clone(&self.storage), &self.outer_prefix(prefix))
     }
 
     fn outer_key(&self, key: &Key) -> Key {
@@ -51,8 +48,8 @@ impl<S: Storage + ?Sized> Namespace<S> {
         Key::from_listing(key.as_str()[self.prefix.len()..].to_owned())
     }
 
-    fn outer_prefix(&self, prefix: &Prefix) -> Result<Prefix> {
-        Prefix::parse(&format!("{}{}", self.prefix, prefix.as_str()))
+    fn outer_prefix(&self, prefix: &Prefix) -> Prefix {
+        Prefix::from_normalized(format!("{}{}", self.prefix, prefix.as_str()))
     }
 }
 
@@ -70,12 +67,12 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
     }
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        let keys = self.storage.list(&self.outer_prefix(prefix)?)?;
+        let keys = self.storage.list(&self.outer_prefix(prefix))?;
         Ok(keys.iter().map(|key| self.inner_key(key)).collect())
     }
 
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
-        let entries = self.storage.entries(&self.outer_prefix(prefix)?)?;
+        let entries = self.storage.entries(&self.outer_prefix(prefix))?;
         Ok(entries.iter().map(|(key, version)| (self.inner_key(key), *version)).collect())
     }
 }
@@ -94,7 +91,7 @@ mod tests {
     fn behaves_as_every_storage_does_even_nested() {
         let storage = Arc::new(InMemoryStorage::new());
         storage.write(&Key::parse("outside").unwrap(), Bytes::from_static(b"left alone")).unwrap();
-        let view = Namespace::new(Arc::clone(&storage), &prefix("a/")).namespace(&prefix("b")).unwrap();
+        let view = Namespace::new(Arc::clone(&storage), &prefix("a/")).namespace(&prefix("b"));
         conformance::check(&view);
         view.write(&Key::parse("k").unwrap(), Bytes::from_static(b"1")).unwrap();
         assert!(storage.read(&Key::parse("a/b/k").unwrap()).unwrap().is_some());

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use napi::bindgen_prelude::*;
 
 use super::{Backend, EPHEMERAL, NAMESPACED, StorageOptions, mark};
-use crate::binding::error::to_js;
 use crate::binding::options;
 use crate::storage::Storage;
 use crate::storage::namespace::Namespace;
@@ -75,7 +74,7 @@ impl NamespacedStorage {
     /// A view within this view.
     #[napi(ts_args_type = "prefix: string", ts_return_type = "Storage")]
     pub fn namespace<'env>(&self, env: &'env Env, prefix: Unknown<'_>) -> Result<Object<'env>> {
-        let view = self.view.namespace(&options::prefix(env, prefix)?).map_err(|error| to_js(env, &error))?;
+        let view = self.view.namespace(&options::prefix(env, prefix)?);
         NamespacedStorage::of(env, view, self.backend.keyword.most_bytes(), self.is_ephemeral)
     }
 }

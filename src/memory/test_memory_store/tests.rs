@@ -182,6 +182,24 @@ fn additions_that_wait_are_written_together() {
 }
 
 #[test]
+fn a_slash_at_the_end_of_a_path_means_nothing() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("notes.json");
+    add(&store_at(&path), "dark mode").unwrap();
+    let slashed = store_at(Path::new(&format!("{}/", path.display())));
+    assert_eq!(found(&slashed, "dark").unwrap(), ["dark mode"]);
+    add(&slashed, "light mode").unwrap();
+    assert_eq!(found(&store_at(&path), "mode").unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let store = store_at(Path::new("/dev/zero"));
+    assert!(found(&store, "x").unwrap_err().contains("/dev/zero"));
+    assert!(add(&store, "x").is_err());
+}
+
+#[test]
 fn default_file_names_are_those_of_the_typescript_sdk() {
     let name = |name| match Location::default_for(name) {
         Location::Default(file_name) => file_name,
@@ -227,7 +245,7 @@ fn a_search_is_not_held_up_by_a_writer_that_waits_for_another_process() {
     let path = folder.path().join("notes.json");
     let store = store_at(&path);
     add(&store, "already there").unwrap();
-    let lock = crate::directory_lock::DirectoryLock::acquire(folder.path()).unwrap();
+    let lock = crate::file_lock::FileLock::acquire(&path).unwrap().expect("there is a file");
     let (sender, receiver) = mpsc::channel();
     let writer = store.open().unwrap().add(draft("later"), Box::new(move |_| sender.send(()).unwrap())).unwrap();
     let writing = thread::spawn(move || writer.run());

@@ -38,7 +38,7 @@ impl<'a> Wtf8<'a> {
     }
 
     /// The string between the quotes of a JSON string that is known to be valid.
-    pub(super) fn from_json(raw: &'a str) -> Self {
+    pub(crate) fn from_json(raw: &'a str) -> Self {
         if !raw.contains('\\') {
             return raw.into();
         }
@@ -131,7 +131,7 @@ impl<'a> Wtf8<'a> {
     }
 
     /// Appends the string as JSON text, quotes included, escaped as `JSON.stringify` escapes it.
-    pub(super) fn write_json(&self, json: &mut String) {
+    pub(crate) fn write_json(&self, json: &mut String) {
         json.push('"');
         for unit in char::decode_utf16(self.to_utf16()) {
             match unit {

@@ -1,6 +1,6 @@
-"""Serves the Python SDK's TestMemoryStore over standard input and output, one JSON object per line.
+"""Serves the Python SDK's storages and TestMemoryStore over standard input and output, one JSON object per line.
 
-A request is {"call": "add" | "search", ...}; the answer is {"value": ...} or {"error": "..."}.
+A request is {"call": "add" | "search" | "keyword_search", ...}; the answer is {"value": ...} or {"error": "..."}.
 One process serves a whole suite: starting Python and importing the SDK costs seconds.
 """
 
@@ -10,6 +10,8 @@ import os
 import sys
 from typing import Any
 
+from strands.storage import InMemoryStorage, LocalFileStorage, Storage
+from strands.storage.search import KeywordSearchStrategy
 from strands.vended_memory_stores.test_memory_store import TestMemoryStore
 
 
@@ -21,8 +23,22 @@ def open_store(request: dict[str, Any]) -> TestMemoryStore:
     return TestMemoryStore(**{"name": "shared", **config})
 
 
+async def keyword_search(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Search the files of a folder, or entries in memory, by keywords."""
+    if "folder" in request:
+        storage: Storage = LocalFileStorage(request["folder"])
+    else:
+        storage = InMemoryStorage()
+        for key, text in request["entries"].items():
+            await storage.write(key, text.encode())
+    results = await KeywordSearchStrategy().search(storage, request["query"])
+    return [{"key": result.key, "score": result.score, "data": list(result.data)} for result in results]
+
+
 async def answer(request: dict[str, Any]) -> Any:
     """Carry out one request."""
+    if request["call"] == "keyword_search":
+        return await keyword_search(request)
     store = open_store(request)
     if request["call"] == "add":
         # json.loads reads a bare NaN, so the caller can ask for one.
