@@ -41,6 +41,15 @@
     }
   }
 
+  /** The keyword search that a storage of ours searches by, if it does. */
+  function keywordSearchOf(storage) {
+    const ours = originals.get(prototypeOf(storage))
+    if (!ours || storage.search !== ours[STORAGE_METHODS.indexOf('search')]) return undefined
+    const strategy = storage[STRATEGY] ?? functions.KeywordSearchStrategy
+    const isKeywordSearch = (Class) => strategy === Class || strategy instanceof Class
+    return loaded.KeywordSearchStrategy.some(isKeywordSearch) ? strategy : undefined
+  }
+
   /** What Rust lends: the rules for names, and keyword search. */
   let native
 
@@ -121,6 +130,22 @@
 
     /** Whether a constructor of this name was called with `new`, on an instance of the class or of a subclass. */
     isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
+
+    /** The set of words that a space separates. */
+    setOf: (joined) => new Set(joined ? joined.split(' ') : []),
+
+    /** The keys that two slashes separate, which are in no key. */
+    keysOf: (joined) => (joined ? joined.split('//') : []),
+
+    /** Search results, from what all of them have in a row. Each gets bytes of its own. */
+    results(joined, scores, lengths, bytes) {
+      let end = 0
+      return functions.keysOf(joined).map((key, index) => {
+        const start = end
+        end += lengths[index]
+        return { key, score: scores[index], data: bytes.slice(start, end) }
+      })
+    },
 
     /** The elements of a set, of whatever realm it is. */
     elementsOf: (set) => (Object.prototype.toString.call(set) === '[object Set]' ? [...set] : undefined),
@@ -222,9 +247,10 @@
         [NAMESPACED]: true,
       }
       if (EPHEMERAL in storage) view[EPHEMERAL] = true
-      if (prototypeOf(storage) && !storage[STRATEGY]) {
-        // Keyword search counts the words of keys, and those of the prefix are in none of the view's.
-        view.search = async (query) => functions.KeywordSearchStrategy.search(view, query)
+      const keywordSearch = keywordSearchOf(storage)
+      if (keywordSearch) {
+        // It counts the words of keys, and those of the prefix are in none of the view's.
+        view.search = async (query) => keywordSearch.search(view, query)
       } else if (typeof storage.search === 'function') {
         view.search = async (query) => {
           const results = await storage.search(query)

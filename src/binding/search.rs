@@ -24,7 +24,7 @@ use crate::storage::key::Key;
 pub fn tokenize<'env>(env: &'env Env, text: Unknown<'env>, options: Unknown<'env>) -> Result<Unknown<'env>> {
     let normalization = options::normalization(env, options)?;
     let text = options::lossy_text(env, "text", text)?;
-    new_set(env, TokenSet::of(&normalization.apply(&text)).iter())
+    foreign::call(env, "setOf", (TokenSet::of(&normalization.apply(&text)).joined(),))
 }
 
 /// How many of the distinct words of `content` are in `queryTokens`. 0 if there are none.
@@ -114,33 +114,19 @@ pub fn keyword_search<'env>(
 
 /// The `Set` that is exported as `STOP_WORDS`.
 pub fn stop_words(env: &Env) -> Result<Unknown<'_>> {
-    new_set(env, STOP_WORDS.into_iter())
+    foreign::call(env, "setOf", (STOP_WORDS.join(" "),))
 }
 
-/// Results as the SDK's `StorageSearchResult`.
-pub fn results_to_js(env: &Env, hits: Vec<KeywordHit>) -> Result<Vec<Object<'static>>> {
-    let result = |hit: KeywordHit| {
-        let mut result: Object<'static> = Object::new(env)?;
-        result.set("key", hit.key.as_str())?;
-        result.set("score", hit.score)?;
-        result.set("data", Uint8ArraySlice::copy_from(env, hit.data)?)?;
-        Ok(result)
-    };
-    hits.into_iter().map(result).collect()
-}
-
-/// One call into JavaScript takes all tokens over: no token holds a space.
-fn new_set<'env, 'a>(env: &'env Env, tokens: impl Iterator<Item = &'a str>) -> Result<Unknown<'env>> {
-    let joined = tokens.collect::<Vec<_>>().join(" ");
-    let elements: Unknown<'_> = if joined.is_empty() {
-        env.create_array(0)?.to_unknown()
-    } else {
-        let joined = env.create_string(&joined)?;
-        let split: Function<'_, &str, Unknown<'_>> = joined.coerce_to_object()?.get_named_property("split")?;
-        split.apply(joined.to_unknown(), " ")?
-    };
-    let class: Function<'_, Unknown<'_>, Unknown<'env>> = env.get_global()?.get_named_property("Set")?;
-    class.new_instance(elements)
+/// Results as the SDK's `StorageSearchResult`. They cross in four values, however many they are.
+pub fn results_to_js(env: &Env, hits: Vec<KeywordHit>) -> Result<Unknown<'static>> {
+    let keys = Key::join(hits.iter().map(|hit| &hit.key));
+    let scores: Vec<u32> = hits.iter().map(|hit| hit.score).collect();
+    let lengths: Vec<f64> = hits.iter().map(|hit| hit.data.len() as f64).collect();
+    let mut data = Vec::with_capacity(hits.iter().map(|hit| hit.data.len()).sum());
+    hits.iter().for_each(|hit| data.extend_from_slice(&hit.data));
+    drop(hits);
+    let (scores, lengths) = (Uint32ArraySlice::copy_from(env, scores)?, Float64ArraySlice::copy_from(env, lengths)?);
+    foreign::call(env, "results", (keys, scores, lengths, Uint8ArraySlice::copy_from(env, data)?))
 }
 
 fn token_set(env: &Env, set: Unknown<'_>) -> Result<TokenSet> {

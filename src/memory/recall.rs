@@ -7,6 +7,9 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
+use std::sync::OnceLock;
+
+use foldhash::fast::RandomState;
 
 use super::json;
 use super::records::{self, Fault, Record};
@@ -26,8 +29,9 @@ pub struct Recall {
     /// Where each record is in `text`.
     spans: Vec<Range<usize>>,
     index: TokenIndex,
-    /// For the hash of each trimmed content, the first record that has it.
-    contents: HashMap<u64, u32, foldhash::fast::RandomState>,
+    /// For the hash of each trimmed content, the first record that has it. Made for the first addition.
+    contents: OnceLock<HashMap<u64, u32>>,
+    hasher: RandomState,
     recency: Recency,
 }
 
@@ -83,7 +87,8 @@ impl Recall {
             is_laid_out: true,
             spans: Vec::new(),
             index: TokenIndex::default(),
-            contents: HashMap::default(),
+            contents: OnceLock::new(),
+            hasher: RandomState::default(),
             recency: Recency::FileOrder(Vec::new()),
         }
     }
@@ -196,7 +201,10 @@ impl Recall {
     fn index_record(&mut self, record: &Record<'_>, offset: usize) {
         let document = self.index.push(&self.normalization.apply(&record.content.to_str_lossy()));
         self.spans.push(record.span.start + offset..record.span.end + offset);
-        self.contents.entry(self.hash(&record.content.trim())).or_insert(document);
+        let hash = self.contents.get().map(|_| self.hash(&record.content.trim()));
+        if let (Some(hash), Some(contents)) = (hash, self.contents.get_mut()) {
+            contents.entry(hash).or_insert(document);
+        }
         let created_at = record.created_at.as_bytes();
         match &mut self.recency {
             Recency::FileOrder(latest) if latest.as_slice() <= created_at => {
@@ -223,13 +231,20 @@ impl Recall {
             let record = self.record(document);
             (record.content.trim() == *content).then(|| record.id.to_str_lossy().into_owned())
         };
-        let first = *self.contents.get(&self.hash(content))?;
+        let contents = self.contents.get_or_init(|| {
+            let mut contents = HashMap::with_capacity(self.spans.len());
+            for document in 0..self.index.len() {
+                contents.entry(self.hash(&self.record(document).content.trim())).or_insert(document);
+            }
+            contents
+        });
+        let first = *contents.get(&self.hash(content))?;
         // Two contents may share a hash; then only looking at all of them tells.
         same(first).or_else(|| (0..self.index.len()).find_map(same))
     }
 
     fn hash(&self, content: &Wtf8<'_>) -> u64 {
-        let mut hasher = self.contents.hasher().build_hasher();
+        let mut hasher = self.hasher.build_hasher();
         hasher.write(content.as_bytes());
         hasher.finish()
     }

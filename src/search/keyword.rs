@@ -10,7 +10,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -66,14 +68,14 @@ impl KeywordQuery {
 #[derive(Debug)]
 pub struct KeywordSearch {
     most_bytes: usize,
-    /// One for each way to normalise, since each has other tokens.
-    kept: [Mutex<Kept>; Normalization::ALL.len()],
+    /// For each way to normalise, since each has other tokens.
+    kept: Mutex<HashMap<Normalization, Kept>>,
 }
 
 impl KeywordSearch {
     /// A search that keeps at most `most_bytes` bytes of entries, for each normalisation that is used.
     pub fn new(most_bytes: usize) -> Self {
-        KeywordSearch { most_bytes, kept: Default::default() }
+        KeywordSearch { most_bytes, kept: Mutex::default() }
     }
 
     /// The bound that was set.
@@ -92,25 +94,64 @@ impl KeywordSearch {
         // What was settled before the listing began cannot have changed after it without showing in the next one.
         let listed_at = SystemTime::now();
         let listing = storage.entries(&Prefix::default())?;
-        let mut kept = self.kept[query.normalization as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.entry(query.normalization).or_default();
         kept.listings += 1;
+        let changed: Vec<usize> = (0..listing.len()).filter(|position| !kept.has(&listing[*position])).collect();
         let mut passing = Vec::new();
-        for (position, (key, version)) in listing.iter().enumerate() {
-            if kept.has(key, *version) {
-                continue;
-            }
-            // Gone since it was listed, or unreadable: one bad entry must not fail the search.
-            let Ok(Some(data)) = storage.read(key) else { continue };
-            let fits = kept.bytes_without(key) + data.len() <= self.most_bytes;
-            if fits {
+        read_each(storage, &listing, &changed, |position, data| {
+            let (key, version) = &listing[position];
+            if kept.bytes_without(key) + data.len() <= self.most_bytes {
                 kept.keep(key, *version, version.is_settled(listed_at), data, query.normalization);
             } else {
                 passing.push((position, query.score(key, &data), data));
             }
-        }
+        });
+        passing.sort_unstable_by_key(|(position, ..)| *position);
         kept.forget_unlisted(query.normalization);
         Ok(kept.hits(listing, passing, &query.tokens))
     }
+}
+
+/// Reads the entries at these positions of a listing, several at a time, and calls `take` with what was read, in no
+/// order. What has gone since it was listed, or cannot be read, is left out: one bad entry must not fail a search.
+fn read_each(
+    storage: &dyn Storage,
+    listing: &[(Key, Version)],
+    positions: &[usize],
+    mut take: impl FnMut(usize, Bytes),
+) {
+    /// As many at a time as the SDKs read, so as not to overrun a remote backend.
+    const MOST_READERS: usize = 8;
+    /// Fewer entries than this are read before a thread has started.
+    const WORTH_A_THREAD: usize = 64;
+
+    let readers = (positions.len() / WORTH_A_THREAD).min(MOST_READERS);
+    let read = |position: usize| storage.read(&listing[position].0).ok().flatten();
+    if readers < 2 {
+        for position in positions {
+            if let Some(data) = read(*position) {
+                take(*position, data);
+            }
+        }
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(positions.len());
+        for _ in 0..readers {
+            let sender = sender.clone();
+            scope.spawn(|| {
+                let sender = sender;
+                while let Some(position) = positions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    // The receiver outlives the readers.
+                    let _ = read(*position).map(|data| sender.send((*position, data)));
+                }
+            });
+        }
+        drop(sender);
+        receiver.iter().for_each(|(position, data)| take(position, data));
+    });
 }
 
 /// Entries that were read, and their tokens.
@@ -134,10 +175,10 @@ struct KeptEntry {
 }
 
 impl Kept {
-    /// Whether the present value of `key` is kept.
-    fn has(&mut self, key: &Key, version: Version) -> bool {
+    /// Whether the present value of an entry is kept.
+    fn has(&mut self, (key, version): &(Key, Version)) -> bool {
         match self.entries.get_mut(key) {
-            Some(entry) if entry.is_settled && entry.version == version => {
+            Some(entry) if entry.is_settled && entry.version == *version => {
                 entry.listing = self.listings;
                 true
             }

@@ -19,9 +19,6 @@ pub enum Normalization {
 }
 
 impl Normalization {
-    /// All forms, in an order of their own.
-    pub const ALL: [Normalization; 3] = [Normalization::None, Normalization::Nfc, Normalization::Nfkc];
-
     /// `text` in this form.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         let is_in_form = match self {

@@ -5,12 +5,14 @@
 //! surrogate separates words too; callers pass it as U+FFFD, which does the same.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use icu_properties::CodePointMapData;
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
-use indexmap::IndexSet;
 
 /// Calls `visit` with each token of `text`, in order and as often as it occurs.
 pub fn for_each_token(text: &str, mut visit: impl FnMut(&str)) {
@@ -30,16 +32,48 @@ pub fn for_each_token(text: &str, mut visit: impl FnMut(&str)) {
         token.push_str(word);
         let mut chars = after.chars();
         match chars.next() {
-            Some(char) if !char.is_ascii() => {
-                for char in char.to_lowercase() {
-                    if is_letter_or_number(char) { token.push(char) } else { end(&mut token) }
+            Some(char) if !char.is_ascii() => match lower(char) {
+                Lowered::Word(char) => token.push(char),
+                Lowered::Separator => end(&mut token),
+                Lowered::Several => {
+                    for char in char.to_lowercase() {
+                        if is_letter_or_number(char) { token.push(char) } else { end(&mut token) }
+                    }
                 }
-            }
+            },
             _ => end(&mut token),
         }
         rest = chars.as_str();
     }
     end(&mut token);
+}
+
+/// What a character is once it is lower-cased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lowered {
+    Word(char),
+    Separator,
+    /// More than one character.
+    Several,
+}
+
+/// Looks a character up in a table, of which each block of 256 characters is made when it is first needed.
+fn lower(char: char) -> Lowered {
+    const BLOCK: usize = 256;
+    static BLOCKS: [OnceLock<Box<[Lowered]>>; 0x11_0000 / BLOCK] = [const { OnceLock::new() }; 0x11_0000 / BLOCK];
+
+    fn look_up(code: usize) -> Lowered {
+        let char = u32::try_from(code).ok().and_then(char::from_u32);
+        let Some(mut lowered) = char.map(char::to_lowercase) else { return Lowered::Separator };
+        match (lowered.next(), lowered.next()) {
+            (Some(char), None) if is_letter_or_number(char) => Lowered::Word(char),
+            (_, None) => Lowered::Separator,
+            (_, Some(_)) => Lowered::Several,
+        }
+    }
+    let code = char as usize;
+    let start = code / BLOCK * BLOCK;
+    BLOCKS[code / BLOCK].get_or_init(|| (start..start + BLOCK).map(look_up).collect())[code % BLOCK]
 }
 
 fn is_ascii_word(byte: u8) -> bool {
@@ -48,55 +82,109 @@ fn is_ascii_word(byte: u8) -> bool {
 
 /// The distinct tokens of a text, in the order in which they first occur.
 #[derive(Clone, Debug, Default)]
-pub struct TokenSet(IndexSet<Box<str>, RandomState>);
+pub struct TokenSet {
+    /// The tokens, a space between two.
+    joined: String,
+    /// Where each token ends in `joined`.
+    ends: Vec<usize>,
+    /// The number of each token, by its hash.
+    numbers: HashTable<usize>,
+    hasher: RandomState,
+}
 
 impl TokenSet {
     /// The distinct tokens of `text`.
     pub fn of(text: &str) -> Self {
-        let mut tokens = IndexSet::default();
+        let mut tokens = TokenSet::default();
         for_each_token(text, |token| {
-            if !tokens.contains(token) {
-                tokens.insert(token.into());
-            }
+            tokens.insert(token);
         });
-        TokenSet(tokens)
+        tokens
     }
 
     /// The same tokens without those for which `drop` holds.
-    pub fn without(mut self, drop: impl Fn(&str) -> bool) -> Self {
-        self.0.retain(|token| !drop(token));
-        self
+    pub fn without(&self, drop: impl Fn(&str) -> bool) -> Self {
+        let mut kept = TokenSet::default();
+        for token in self.iter().filter(|token| !drop(token)) {
+            kept.insert(token);
+        }
+        kept
     }
 
     /// The tokens in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(AsRef::as_ref)
+        (0..self.len()).map(|number| self.token(number))
+    }
+
+    /// The tokens in order, a space between two.
+    pub fn joined(&self) -> &str {
+        &self.joined
     }
 
     /// How many tokens there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.ends.len()
     }
 
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ends.is_empty()
     }
 
     /// How many of these tokens `content` holds.
     pub fn overlap(&self, content: &str) -> usize {
-        let mut found = HashSet::with_hasher(RandomState::default());
+        let mut is_found = vec![false; self.len()];
         for_each_token(content, |token| {
-            found.extend(self.0.get_index_of(token));
+            if let Some(number) = self.number(token) {
+                is_found[number] = true;
+            }
         });
-        found.len()
+        is_found.into_iter().filter(|is_found| *is_found).count()
     }
+
+    fn token(&self, number: usize) -> &str {
+        token_at(&self.joined, &self.ends, number)
+    }
+
+    /// The place of a token in the order, counted from 0.
+    pub fn number(&self, token: &str) -> Option<usize> {
+        self.numbers.find(self.hasher.hash_one(token), |number| self.token(*number) == token).copied()
+    }
+
+    /// Adds a token, if it is new, and gives its place in the order.
+    pub fn insert(&mut self, token: &str) -> usize {
+        let TokenSet { joined, ends, numbers, hasher } = self;
+        let is_token = |number: &usize| token_at(joined, ends, *number) == token;
+        let hash_of = |number: &usize| hasher.hash_one(token_at(joined, ends, *number));
+        match numbers.entry(hasher.hash_one(token), is_token, hash_of) {
+            Entry::Occupied(place) => *place.get(),
+            Entry::Vacant(place) => {
+                let number = ends.len();
+                place.insert(number);
+                if number > 0 {
+                    joined.push(' ');
+                }
+                joined.push_str(token);
+                ends.push(joined.len());
+                number
+            }
+        }
+    }
+}
+
+fn token_at<'a>(joined: &'a str, ends: &[usize], number: usize) -> &'a str {
+    let start = if number == 0 { 0 } else { ends[number - 1] + 1 };
+    &joined[start..ends[number]]
 }
 
 impl FromIterator<String> for TokenSet {
     /// Takes every string for a token, whatever is in it.
     fn from_iter<I: IntoIterator<Item = String>>(tokens: I) -> Self {
-        TokenSet(tokens.into_iter().map(String::into_boxed_str).collect())
+        let mut set = TokenSet::default();
+        for token in tokens {
+            set.insert(&token);
+        }
+        set
     }
 }
 

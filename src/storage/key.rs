@@ -34,6 +34,18 @@ impl Key {
         Key(key.into())
     }
 
+    /// Keys in one text, two slashes between two: no key holds those.
+    pub fn join<'a>(keys: impl Iterator<Item = &'a Key>) -> String {
+        let mut joined = String::new();
+        for key in keys {
+            if !joined.is_empty() {
+                joined.push_str("//");
+            }
+            joined.push_str(&key.0);
+        }
+        joined
+    }
+
     /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -126,9 +138,12 @@ fn join_segments(path: &str) -> std::result::Result<String, &'static str> {
     Ok(joined)
 }
 
-/// Compares as JavaScript's `<` does. Where two strings first differ, both bytes begin or continue a character; only
+/// Compares as JavaScript's `<` does. Where either is ASCII, so do bytes. Else, where two strings first differ, both bytes begin or continue a character; only
 /// the lead bytes of U+E000..=U+FFFF (0xEE, 0xEF) and of what lies above (0xF0..) stand in the other order in UTF-16.
 fn compare_utf16(left: &str, right: &str) -> Ordering {
+    if left.is_ascii() || right.is_ascii() {
+        return left.cmp(right);
+    }
     let differing = left.bytes().zip(right.bytes()).find(|(l, r)| l != r);
     match differing {
         None => left.len().cmp(&right.len()),

@@ -84,7 +84,7 @@ impl LocalFileStorage {
             for entry in entries {
                 let entry = entry.map_err(failed)?;
                 let Ok(name) = entry.file_name().into_string() else { continue };
-                let key = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+                let key = if folder.is_empty() { name.clone() } else { [&folder, "/", &name].concat() };
                 if entry.file_type().map_err(failed)?.is_dir() {
                     unvisited.push((entry.path(), key));
                 } else if atomic_file::is_internal_name(&name) {

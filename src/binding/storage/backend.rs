@@ -128,8 +128,8 @@ impl Backend {
 
     pub fn list<'env>(&self, env: &'env Env, prefix: Unknown<'_>) -> Result<Unknown<'env>> {
         let list = |storage: &dyn Storage, prefix: Prefix| storage.list(&prefix);
-        let into_js = |_: &Env, keys: Vec<Key>| Ok(keys.into_iter().map(String::from).collect::<Vec<_>>());
-        self.run(env, options::prefix(env, prefix), list, into_js)
+        let into_js = |env: &Env, keys: Vec<Key>| foreign::call(env, "keysOf", (Key::join(keys.iter()),));
+        self.run::<_, _, Unknown<'static>>(env, options::prefix(env, prefix), list, into_js)
     }
 
     pub fn search<'env>(&self, env: &'env Env, this: &Object<'env>, query: Unknown<'env>) -> Result<Unknown<'env>> {

@@ -32,7 +32,8 @@ impl<'env> StorageOptions<'env> {
     pub fn of(env: &Env, first: Unknown<'env>, strategy: Option<Unknown<'env>>) -> Result<Self> {
         let mut options = StorageOptions::default();
         if let Some(object) = options::given(env, "options", first)? {
-            if options::has_method(env, &object, "readFile")? {
+            // An in-memory storage takes one argument, and has no use for a sandbox.
+            if strategy.is_some() && options::has_method(env, &object, "readFile")? {
                 options.sandbox = Some(object);
             } else if options::has_method(env, &object, "search")? {
                 options.strategy = Some(object);
