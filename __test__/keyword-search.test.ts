@@ -1,5 +1,7 @@
 // KeywordSearchStrategy over storages of every origin. Its rules are those of the Python SDK, seeds/keyword-api.txt.
+import { createHook } from 'node:async_hooks'
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,6 +17,7 @@ import { dirname, join } from 'node:path'
 import type { Storage, StorageSearchResult } from 'strands-native'
 import { KeywordSearchStrategy, STOP_WORDS, tokenize } from 'strands-native/storage/search'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runScript } from './child-program.js'
 import { type Entries, fill, keysAndScores } from './entries.js'
 import { nativeStorage, sdkStorage } from './implementations.js'
 import { MapSandbox } from './map-sandbox.js'
@@ -507,6 +510,104 @@ describe('keyword search in a subclass', () => {
       }
     }
     expect(keysAndScores(await (await fill(new Doubling(), { a: 'word' })).search('word'))).toEqual([['a', 2]])
+  })
+})
+
+/** How many promises are made while `call` runs, which is how often it goes through JavaScript at least. */
+async function promisesMadeBy(call: () => Promise<unknown>): Promise<number> {
+  let promises = 0
+  const hook = createHook({
+    init(_, type) {
+      if (type === 'PROMISE') promises += 1
+    },
+  }).enable()
+  try {
+    await call()
+  } finally {
+    hook.disable()
+  }
+  return promises
+}
+
+describe('keyword search in a storage of ours', () => {
+  const entries = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, 'dark mode']))
+  const whole: [string, () => Storage][] = [
+    ['InMemoryStorage', () => new InMemoryStorage()],
+    ['InMemoryStorage that keeps nothing', () => new InMemoryStorage({ searchCacheBytes: 0 })],
+    ['LocalFileStorage', () => new LocalFileStorage(scratchDirectory())],
+    ['a view', () => new InMemoryStorage().namespace('mem').namespace!('a')],
+    ['a namespace', () => new LocalFileStorage(scratchDirectory()).namespace('mem')],
+    ['a subclass without overrides', () => new (class extends InMemoryStorage {})()],
+    ['InMemoryStorage with our strategy', () => new InMemoryStorage(new KeywordSearchStrategy({ normalize: 'NFC' }))],
+    ['LocalFileStorage with our class', () => new LocalFileStorage(scratchDirectory(), {}, KeywordSearchStrategy)],
+  ]
+
+  it.each(whole)('does not go through JavaScript for each entry: %s', async (_, open) => {
+    const storage = await fill(open(), entries)
+    for (const search of [
+      () => storage.search!('dark'),
+      () => KeywordSearchStrategy.search(storage, 'dark'),
+      () => new KeywordSearchStrategy({ normalize: 'NFKC' }).search(storage, 'dark'),
+    ]) {
+      let found = 0
+      const promises = await promisesMadeBy(async () => {
+        found = (await search()).length
+      })
+      expect(found).toBe(500)
+      expect(promises).toBeLessThan(50)
+    }
+  })
+
+  it('does where a method is overridden, which shows that it would be noticed', async () => {
+    const storage = await fill(new InMemoryStorage(), entries)
+    storage.read = async () => encode('dark')
+    expect(await promisesMadeBy(() => storage.search('dark'))).toBeGreaterThan(500)
+  })
+
+  it('reads a large folder without holding all of it, if it is to keep nothing', async () => {
+    const directory = scratchDirectory()
+    const megabyte = Buffer.alloc(1_000_000, 'hay ')
+    for (let n = 0; n < 300; n += 1) writeFileSync(join(directory, `f${n}`), megabyte)
+    const source = `
+      const { LocalFileStorage } = await load('native')
+      const storage = new LocalFileStorage(${JSON.stringify(directory)}, { searchCacheBytes: 1_000_000 })
+      const before = process.resourceUsage().maxRSS
+      const found = (await storage.search('needle')).length
+      console.log(JSON.stringify({ found, grownBy: (process.resourceUsage().maxRSS - before) * 1024 }))
+    `
+    const { found, grownBy } = await runScript<{ found: number; grownBy: number }>(source)
+    expect(found).toBe(0)
+    expect(grownBy).toBeLessThan(100_000_000)
+  })
+
+  it('makes do without another thread where the system gives none', async () => {
+    const directory = scratchDirectory()
+    chmodSync(directory, 0o755)
+    for (let n = 0; n < 300; n += 1) writeFileSync(join(directory, `f${n}`), 'dark')
+    const source = `
+      import { execFileSync } from 'node:child_process'
+      const { LocalFileStorage } = await load('native')
+      const storage = new LocalFileStorage(${JSON.stringify(directory)})
+      // The threads that Node reads with are there before the limit is.
+      await Promise.all(Array.from({ length: 16 }, () => storage.read('f0')))
+      execFileSync('prlimit', ['--pid', String(process.pid), '--nproc=1'])
+      if (process.getuid() === 0) {
+        process.setgid(65534)
+        process.setuid(65534)
+      }
+      console.log(JSON.stringify([(await storage.search('dark')).length, (await storage.search('dark')).length]))
+    `
+    expect(await runScript(source)).toEqual([300, 300])
+  })
+
+  it('does not take one class for another, whatever a prototype says', async () => {
+    const storage = await fill(new InMemoryStorage(), { k: 'dark' })
+    for (const other of [LocalFileStorage, nativeStorage.NamespacedStorage, KeywordSearchStrategy, Map]) {
+      const disguised = Object.setPrototypeOf(await fill(new InMemoryStorage(), { k: 'dark' }), other.prototype)
+      const outcome = await KeywordSearchStrategy.search(disguised, 'dark').then(keysAndScores, () => 'rejected')
+      expect([[['k', 1]], 'rejected']).toContainEqual(outcome)
+    }
+    expect(await storage.search('dark')).toHaveLength(1)
   })
 })
 

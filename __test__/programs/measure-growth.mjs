@@ -94,7 +94,7 @@ const operations = {
     return Promise.all([view.search('text'), view.read('k'), view.list('')])
   },
   'strategy cycles': async () => {
-    const own = { index: async () => {}, search: async () => [], payload: new Uint8Array(1_000) }
+    const own = { index: async () => {}, search: async () => [] }
     own.storage = new InMemoryStorage(own)
     own.boxed = new LocalFileStorage('/box', { ...sandbox, own }, own)
     own.views = [own.storage.namespace('n'), own.boxed.namespace('n')]

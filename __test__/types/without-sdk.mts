@@ -1,17 +1,24 @@
 // Every name of every entry point, in a program that has no SDK, no Node types and no DOM.
 
 import type * as everything from 'strands-native'
-import type { JSONValue, MemoryEntry, SearchOptions, SearchStrategy, StorageSearchResult } from 'strands-native'
-import type { Storage } from 'strands-native/storage'
-import { InMemoryStorage, LocalFileStorage, type NamespacedStorage, StorageError } from 'strands-native/storage'
-import { STOP_WORDS, tokenize, tokenOverlapScore } from 'strands-native/storage/search'
+import type { JSONValue, MemoryEntry, NormalizeOptions, SearchOptions } from 'strands-native'
+import type {
+  InMemoryStorageOptions,
+  LocalFileStorageOptions,
+  Sandbox,
+  SearchStrategy,
+  Storage,
+  StorageSearchResult,
+} from 'strands-native/storage'
+import { InMemoryStorage, LocalFileStorage, NamespacedStorage, namespace, StorageError } from 'strands-native/storage'
+import { KeywordSearchStrategy, STOP_WORDS, tokenize, tokenOverlapScore } from 'strands-native/storage/search'
 import * as stores from 'strands-native/vended-memory-stores'
 import type { TestMemoryAddResult, TestMemoryStoreConfig } from 'strands-native/vended-memory-stores/test-memory-store'
 import { TestMemoryStore } from 'strands-native/vended-memory-stores/test-memory-store'
 
 export async function useStorages(): Promise<StorageSearchResult[]> {
   const memory = new InMemoryStorage()
-  const view: NamespacedStorage = memory.namespace('a').namespace('b')
+  const view: Storage = namespace(memory.namespace('a'), 'b')
   memory.clear()
   const baseDir: string = new LocalFileStorage('./memory/').baseDir
   const storages: Storage[] = [memory, view, new LocalFileStorage(baseDir), new LocalFileStorage().namespace('notes')]
@@ -52,6 +59,78 @@ export const byLength: SearchStrategy<InMemoryStorage> = {
     const keys = await storage.list('')
     return keys.map((key) => ({ key, score: key.length - query.length }))
   },
+}
+
+/** Every form of both constructors. */
+export function useOptions(sandbox: Sandbox, strategy: SearchStrategy, onFiles: SearchStrategy<LocalFileStorage>) {
+  const normalize: NormalizeOptions = { normalize: 'NFKC' }
+  const inMemory: InMemoryStorageOptions = { searchStrategy: strategy, searchCacheBytes: Number.POSITIVE_INFINITY }
+  const onDisk: LocalFileStorageOptions = { sandbox, searchStrategy: onFiles, fsync: true, searchCacheBytes: 0 }
+  const nothing: LocalFileStorageOptions = { sandbox: undefined, searchStrategy: undefined, fsync: undefined }
+  // @ts-expect-error: what searches files may ask for a folder, which a storage in memory does not have
+  new InMemoryStorage(onFiles)
+  // @ts-expect-error: no such form
+  new KeywordSearchStrategy({ normalize: 'NFD' })
+  // @ts-expect-error: bytes are a number
+  new InMemoryStorage({ searchCacheBytes: '64M' })
+  // @ts-expect-error: a strategy has a search
+  new LocalFileStorage('./memory/', { searchStrategy: {} })
+  // @ts-expect-error: there is no such option
+  new LocalFileStorage('./memory/', { searchStrategie: strategy })
+  // @ts-expect-error: views are made by storages
+  new NamespacedStorage(new InMemoryStorage(), 'a')
+  const boxed: LocalFileStorage = new LocalFileStorage('./memory/').forSandbox(sandbox).namespace('notes')
+  return [
+    new InMemoryStorage(),
+    new InMemoryStorage(undefined),
+    new InMemoryStorage(strategy),
+    new InMemoryStorage(inMemory),
+    new InMemoryStorage(new KeywordSearchStrategy(normalize)),
+    new InMemoryStorage(KeywordSearchStrategy),
+    new InMemoryStorage(byLength),
+    new LocalFileStorage(undefined, onDisk),
+    new LocalFileStorage('./memory/', nothing, onFiles),
+    new LocalFileStorage('./memory/', sandbox, strategy),
+    new LocalFileStorage('./memory/', undefined, undefined),
+    new LocalFileStorage('./memory/', { searchStrategy: byFolder }),
+    boxed,
+  ]
+}
+
+/** A strategy may ask for what its kind of storage has. */
+export const byFolder: SearchStrategy<LocalFileStorage> = {
+  requiresHostFs: true,
+  async index(storage, key, data) {
+    const path: string = `${storage.baseDir}/${key}`
+    await storage.write(`${path}.size`, new Uint8Array([data.length]))
+  },
+  async remove(storage, key) {
+    await storage.delete(`${key}.size`)
+  },
+  async search(storage, query) {
+    return storage.baseDir.includes(query) ? [{ key: storage.baseDir, score: 1 }] : []
+  },
+}
+
+/** The least that a sandbox has to be. */
+export const emptySandbox: Sandbox = {
+  readFile: async (path) => new Uint8Array(path.length),
+  writeFile: async (path, content) => void [path, content.length],
+  removeFile: async () => {},
+  listFiles: async () => [{ name: 'k' }, { name: 'folder', isDir: true }],
+}
+
+export async function useSearch(storage: Storage): Promise<Uint8Array | undefined> {
+  const strategy: SearchStrategy = new KeywordSearchStrategy({ normalize: undefined })
+  const results: StorageSearchResult[] = [
+    ...(await strategy.search(storage, 'query')),
+    ...(await KeywordSearchStrategy.search(storage, 'query')),
+    ...((await storage.search?.('query')) ?? []),
+  ]
+  // @ts-expect-error: keyword search needs to be told where
+  await KeywordSearchStrategy.search('query')
+  const store = new TestMemoryStore({ name: 'notes', persist: false, normalize: 'NFC' })
+  return tokenize(store.name, { normalize: 'NFC' }).size > 0 ? results[0]?.data : undefined
 }
 
 export function useWords(): number {

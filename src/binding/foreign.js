@@ -131,6 +131,8 @@
     /** Whether a constructor of this name was called with `new`, on an instance of the class or of a subclass. */
     isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
 
+    soon: (callback) => queueMicrotask(callback),
+
     /** The set of words that a space separates. */
     setOf: (joined) => new Set(joined ? joined.split(' ') : []),
 

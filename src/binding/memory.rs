@@ -123,9 +123,12 @@ impl TestMemoryStore {
         })();
         let start = |(store, draft): (OpenStore, Draft), settle| {
             if let Some(writer) = store.add(draft, settle) {
-                // A thread of its own: it may have to wait for another process. If there is none to be had, dropping
-                // the writer fails what waits for it.
-                let _ = thread::Builder::new().name("strands-native writer".into()).spawn(|| writer.run());
+                // Once this turn of JavaScript ends: what it adds besides is then written together. On a thread of its
+                // own, since it may have to wait for another process. Where either fails, the writer is dropped, which
+                // fails what waits for it.
+                let _ = foreign::soon(env, move || {
+                    let _ = thread::Builder::new().name("strands-native writer".into()).spawn(|| writer.run());
+                });
             }
         };
         later(env, arguments, start, id_to_js)

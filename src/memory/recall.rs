@@ -2,12 +2,16 @@
 //!
 //! It holds the text of the file once; records are offsets into it and are read again when they are found. With the
 //! token index, that costs about twice the size of the file.
+//!
+//! The first search after a file was read goes through the contents, which is half the work of indexing them: many a
+//! process asks once. The second one makes the index, and who only adds never does.
 
-use std::cmp::Ordering;
+use std::cmp;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use foldhash::fast::RandomState;
 
@@ -15,7 +19,7 @@ use super::json;
 use super::records::{self, Fault, Record};
 use crate::error::Error;
 use crate::search::normalization::Normalization;
-use crate::search::token_index::{Hit, TokenIndex};
+use crate::search::token_index::{Document, Hit, TokenIndex, rank};
 use crate::search::tokenize::TokenSet;
 use crate::wtf8::Wtf8;
 
@@ -28,7 +32,10 @@ pub struct Recall {
     is_laid_out: bool,
     /// Where each record is in `text`.
     spans: Vec<Range<usize>>,
-    index: TokenIndex,
+    /// Where the content of each record is in `text`.
+    content_spans: Vec<Range<usize>>,
+    was_searched: AtomicBool,
+    index: OnceLock<TokenIndex>,
     /// For the hash of each trimmed content, the first record that has it. Made for the first addition.
     contents: OnceLock<HashMap<u64, u32>>,
     hasher: RandomState,
@@ -86,7 +93,9 @@ impl Recall {
             text: "[]".to_owned(),
             is_laid_out: true,
             spans: Vec::new(),
-            index: TokenIndex::default(),
+            content_spans: Vec::new(),
+            was_searched: AtomicBool::new(false),
+            index: OnceLock::new(),
             contents: OnceLock::new(),
             hasher: RandomState::default(),
             recency: Recency::FileOrder(Vec::new()),
@@ -102,7 +111,7 @@ impl Recall {
             records::text_of(error.as_bytes()).expect_err("the conversion failed for the same reason")
         })?;
         let mut recall = Recall { is_laid_out: false, ..Recall::empty(normalization) };
-        records::parse(&text, |record| recall.index_record(&record, 0))?;
+        records::parse(&text, |record| recall.take_note(&record, 0))?;
         recall.text = text;
         recall.text.shrink_to_fit();
         recall.sort_if_needed();
@@ -117,11 +126,29 @@ impl Recall {
     /// The best `limit` records for `query`: most words first, then the newest, then the last in the file.
     pub fn search(&self, query: &str, limit: usize) -> Vec<(Record<'_>, u32)> {
         let query = &TokenSet::of(&self.normalization.apply(query));
+        let scores = match self.index.get() {
+            Some(index) => index.scores(query),
+            None if !self.was_searched.swap(true, Ordering::Relaxed) => self.scores_by_reading(query),
+            None => self.index.get_or_init(|| self.new_index()).scores(query),
+        };
         let hits = match &self.recency {
-            Recency::FileOrder(_) => self.index.rank(query, limit, (0..self.index.len()).rev()),
-            Recency::Sorted(newest_first) => self.index.rank(query, limit, newest_first.iter().copied()),
+            Recency::FileOrder(_) => rank(&scores, query.len(), limit, self.documents().rev()),
+            Recency::Sorted(newest_first) => rank(&scores, query.len(), limit, newest_first.iter().copied()),
         };
         hits.iter().map(|Hit { document, score }| (self.record(*document), *score)).collect()
+    }
+
+    fn scores_by_reading(&self, query: &TokenSet) -> Vec<u32> {
+        let score = |document| self.with_searchable_text(document, |text| query.overlap(text));
+        self.documents().map(|document| u32::try_from(score(document)).unwrap_or(u32::MAX)).collect()
+    }
+
+    fn new_index(&self) -> TokenIndex {
+        let mut index = TokenIndex::default();
+        for document in self.documents() {
+            self.with_searchable_text(document, |text| index.push(text));
+        }
+        index
     }
 
     /// What adding `drafts` one after another would do: a draft whose trimmed content is already there, or in an
@@ -152,7 +179,12 @@ impl Recall {
         let text = json::lay_out(&self.text);
         if text != self.text {
             self.spans.clear();
-            records::parse(&text, |record| self.spans.push(record.span)).expect("a new layout changes no token");
+            self.content_spans.clear();
+            let note = |record: Record<'_>| {
+                self.spans.push(record.span);
+                self.content_spans.push(record.content_span);
+            };
+            records::parse(&text, note).expect("a new layout changes no token");
             self.text = text;
         }
         self.is_laid_out = true;
@@ -181,10 +213,9 @@ impl Recall {
         let mut at = 0;
         while at < addition.text.len() {
             let brace = at + addition.text[at..].find('{').expect("a record begins with a brace");
-            let mut record = records::record_at(&addition.text[brace..]);
+            let record = records::record_at(&addition.text[brace..]);
             at = brace + record.span.end;
-            record.span = brace..at;
-            self.index_record(&record, start);
+            self.take_note(&record, start + brace);
         }
         self.sort_if_needed();
     }
@@ -193,14 +224,32 @@ impl Recall {
         if self.spans.is_empty() { 1 } else { self.text.len() - END.len() }
     }
 
-    fn record(&self, document: u32) -> Record<'_> {
+    /// The numbers of the records, in the order of the file.
+    fn documents(&self) -> Range<Document> {
+        0..Document::try_from(self.spans.len()).expect("a file of 4 billion records does not fit into memory")
+    }
+
+    fn record(&self, document: Document) -> Record<'_> {
         records::record_at(&self.text[self.spans[document as usize].clone()])
     }
 
+    fn content(&self, document: Document) -> Wtf8<'_> {
+        Wtf8::from_json(&self.text[self.content_spans[document as usize].clone()])
+    }
+
+    fn with_searchable_text<T>(&self, document: Document, use_text: impl FnOnce(&str) -> T) -> T {
+        use_text(&self.normalization.apply(&self.content(document).to_str_lossy()))
+    }
+
     /// `offset` is where the text that `record` was found in begins in ours.
-    fn index_record(&mut self, record: &Record<'_>, offset: usize) {
-        let document = self.index.push(&self.normalization.apply(&record.content.to_str_lossy()));
-        self.spans.push(record.span.start + offset..record.span.end + offset);
+    fn take_note(&mut self, record: &Record<'_>, offset: usize) {
+        let document = self.documents().end;
+        let shifted = |span: &Range<usize>| span.start + offset..span.end + offset;
+        self.spans.push(shifted(&record.span));
+        self.content_spans.push(shifted(&record.content_span));
+        if let Some(index) = self.index.get_mut() {
+            index.push(&self.normalization.apply(&record.content.to_str_lossy()));
+        }
         let hash = self.contents.get().map(|_| self.hash(&record.content.trim()));
         if let (Some(hash), Some(contents)) = (hash, self.contents.get_mut()) {
             contents.entry(hash).or_insert(document);
@@ -217,30 +266,30 @@ impl Recall {
 
     fn sort_if_needed(&mut self) {
         if matches!(&self.recency, Recency::Sorted(order) if order.len() != self.spans.len()) {
-            let times: Vec<Wtf8<'_>> = (0..self.index.len()).map(|document| self.record(document).created_at).collect();
+            let times: Vec<Wtf8<'_>> = self.documents().map(|document| self.record(document).created_at).collect();
             let time = |document: &u32| times[*document as usize].as_bytes();
-            let newest_first = |a: &u32, b: &u32| -> Ordering { time(b).cmp(time(a)).then(b.cmp(a)) };
-            let mut order: Vec<u32> = (0..self.index.len()).collect();
+            let newest_first = |a: &u32, b: &u32| -> cmp::Ordering { time(b).cmp(time(a)).then(b.cmp(a)) };
+            let mut order: Vec<u32> = self.documents().collect();
             order.sort_unstable_by(newest_first);
             self.recency = Recency::Sorted(order);
         }
     }
 
     fn id_of(&self, content: &Wtf8<'_>) -> Option<String> {
-        let same = |document: u32| {
-            let record = self.record(document);
-            (record.content.trim() == *content).then(|| record.id.to_str_lossy().into_owned())
+        let same = |document: Document| {
+            let is_same = self.content(document).trim() == *content;
+            is_same.then(|| self.record(document).id.to_str_lossy().into_owned())
         };
         let contents = self.contents.get_or_init(|| {
             let mut contents = HashMap::with_capacity(self.spans.len());
-            for document in 0..self.index.len() {
-                contents.entry(self.hash(&self.record(document).content.trim())).or_insert(document);
+            for document in self.documents() {
+                contents.entry(self.hash(&self.content(document).trim())).or_insert(document);
             }
             contents
         });
         let first = *contents.get(&self.hash(content))?;
         // Two contents may share a hash; then only looking at all of them tells.
-        same(first).or_else(|| (0..self.index.len()).find_map(same))
+        same(first).or_else(|| self.documents().find_map(same))
     }
 
     fn hash(&self, content: &Wtf8<'_>) -> u64 {
@@ -262,7 +311,7 @@ mod tests {
     fn add(recall: &mut Recall, contents: &[&str], created_at: &str) -> Vec<String> {
         let drafts: Vec<Draft> = contents.iter().map(|content| draft(content)).collect();
         recall.lay_out();
-        let mut next = recall.index.len();
+        let mut next = recall.spans.len();
         let addition = recall.plan(&drafts, created_at, || {
             next += 1;
             format!("id{next}")
@@ -323,7 +372,9 @@ mod tests {
             }
             let read = Recall::read(grown.bytes().to_vec(), Normalization::None).unwrap();
             prop_assert_eq!(&read.spans, &grown.spans);
-            for query in ["a", "a b c", "é"] {
+            prop_assert_eq!(&read.content_spans, &grown.content_spans);
+            // The first search reads the contents, the others ask the index.
+            for query in ["a b c", "a", "a b c", "é"] {
                 prop_assert_eq!(found(&read, query, 5), found(&grown, query, 5));
             }
             let mut laid_out = Recall::read(grown.bytes().to_vec(), Normalization::None).unwrap();

@@ -42,6 +42,8 @@ impl From<SyntaxError> for Fault {
 pub struct Record<'a> {
     /// Where the record begins and ends.
     pub span: Range<usize>,
+    /// Where its content stands, without the quotes.
+    pub content_span: Range<usize>,
     /// A UUID, if one of the SDKs or this package wrote it.
     pub id: Wtf8<'a>,
     /// What is to be remembered.
@@ -156,6 +158,7 @@ fn read_record<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Record<'a>, (usiz
     }
     scanner.at += 1;
     let (mut id, mut content, mut created_at, mut metadata) = (None, None, None, None);
+    let mut content_span = 0..0;
     if !scanner.closes(b'}') {
         loop {
             let key = scanner.key()?;
@@ -163,7 +166,10 @@ fn read_record<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Record<'a>, (usiz
             let value = scanner.value_at_depth(2)?;
             match Wtf8::from_json(key).as_bytes() {
                 b"id" => id = Some(value),
-                b"content" => content = Some(value),
+                b"content" => {
+                    content_span = (scanner.at + 1).saturating_sub(value.len())..scanner.at - 1;
+                    content = Some(value);
+                }
                 b"createdAt" => created_at = Some(value),
                 b"metadata" => metadata = Some(value),
                 _ => {}
@@ -183,7 +189,7 @@ fn read_record<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Record<'a>, (usiz
     if metadata.is_some_and(|json| !json.starts_with('{')) {
         return Ok(Err((start, "a record's 'metadata', when present, must be a JSON object")));
     }
-    Ok(Ok(Record { span: start..scanner.at, id, content, created_at, metadata }))
+    Ok(Ok(Record { span: start..scanner.at, content_span, id, content, created_at, metadata }))
 }
 
 #[cfg(test)]

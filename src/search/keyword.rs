@@ -104,7 +104,9 @@ impl KeywordSearch {
             if kept.bytes_without(key) + data.len() <= self.most_bytes {
                 kept.keep(key, *version, version.is_settled(listed_at), data, query.normalization);
             } else {
-                passing.push((position, query.score(key, &data), data));
+                // One that holds no word is left in its place, so that what is kept of it from before does not show.
+                let score = query.score(key, &data);
+                passing.push((position, score, if score > 0 { data } else { Bytes::new() }));
             }
         });
         passing.sort_unstable_by_key(|(position, ..)| *position);
@@ -126,31 +128,31 @@ fn read_each(
     /// Fewer entries than this are read before a thread has started.
     const WORTH_A_THREAD: usize = 64;
 
-    let readers = (positions.len() / WORTH_A_THREAD).min(MOST_READERS);
-    let read = |position: usize| storage.read(&listing[position].0).ok().flatten();
-    if readers < 2 {
-        for position in positions {
-            if let Some(data) = read(*position) {
-                take(*position, data);
-            }
-        }
-        return;
-    }
     let next = AtomicUsize::new(0);
+    let read_next = || {
+        let position = *positions.get(next.fetch_add(1, Ordering::Relaxed))?;
+        Some(storage.read(&listing[position].0).ok().flatten().map(|data| (position, data)))
+    };
     thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(positions.len());
-        for _ in 0..readers {
+        // Few wait to be taken, so that what does not fit into memory is not all there at once.
+        let (sender, receiver) = mpsc::sync_channel(MOST_READERS);
+        for _ in 0..(positions.len() / WORTH_A_THREAD).min(MOST_READERS) {
             let sender = sender.clone();
-            scope.spawn(|| {
-                let sender = sender;
-                while let Some(position) = positions.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let reader = move || {
+                while let Some(read) = read_next() {
                     // The receiver outlives the readers.
-                    let _ = read(*position).map(|data| sender.send((*position, data)));
+                    let _ = read.map(|read| sender.send(read));
                 }
-            });
+            };
+            // Where there are no more threads to be had, there are fewer readers.
+            let _ = thread::Builder::new().spawn_scoped(scope, reader);
         }
         drop(sender);
         receiver.iter().for_each(|(position, data)| take(position, data));
+        // Whatever no reader has read: all of it, if there are few entries or no threads.
+        while let Some(read) = read_next() {
+            read.into_iter().for_each(|(position, data)| take(position, data));
+        }
     });
 }
 

@@ -62,38 +62,38 @@ impl TokenIndex {
         }
         scores
     }
+}
 
-    /// The best `limit` of the documents in `order`, highest score first, equal scores as `order` has them.
-    pub fn rank(&self, query: &TokenSet, limit: usize, order: impl Iterator<Item = Document> + Clone) -> Vec<Hit> {
-        let scores = self.scores(query);
-        // A counting sort: the documents of one score follow those of all higher ones.
-        let mut with_score = vec![0usize; query.len() + 1];
-        for document in order.clone() {
-            with_score[scores[document as usize] as usize] += 1;
-        }
-        let mut place = 0;
-        let mut next_place = with_score;
-        for count in next_place.iter_mut().skip(1).rev() {
-            (*count, place) = (place, place + *count);
-        }
-        let mut hits = vec![Hit { document: 0, score: 0 }; place.min(limit)];
-        let mut missing = hits.len();
-        for document in order {
-            if missing == 0 {
-                break;
-            }
-            let score = scores[document as usize];
-            if score > 0 {
-                let place = &mut next_place[score as usize];
-                if let Some(hit) = hits.get_mut(*place) {
-                    *hit = Hit { document, score };
-                    missing -= 1;
-                }
-                *place += 1;
-            }
-        }
-        hits
+/// The best `limit` of the documents in `order`, highest score first, equal scores as `order` has them. `scores` has one
+/// for each document, at most `highest`; a document with none is no hit.
+pub fn rank(scores: &[u32], highest: usize, limit: usize, order: impl Iterator<Item = Document> + Clone) -> Vec<Hit> {
+    let score_of = |document: Document| scores[document as usize];
+    // A counting sort: the documents of one score follow those of all higher ones.
+    let mut next_place = vec![0usize; highest + 1];
+    for document in order.clone() {
+        next_place[score_of(document) as usize] += 1;
     }
+    let mut hits_above = 0;
+    for count in next_place.iter_mut().skip(1).rev() {
+        (*count, hits_above) = (hits_above, hits_above + *count);
+    }
+    let mut hits = vec![Hit { document: 0, score: 0 }; hits_above.min(limit)];
+    let mut missing = hits.len();
+    for document in order {
+        if missing == 0 {
+            break;
+        }
+        let score = score_of(document);
+        if score > 0 {
+            let place = &mut next_place[score as usize];
+            if let Some(hit) = hits.get_mut(*place) {
+                *hit = Hit { document, score };
+                missing -= 1;
+            }
+            *place += 1;
+        }
+    }
+    hits
 }
 
 #[cfg(test)]
@@ -101,22 +101,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn rank(texts: &[String], query: &str, limit: usize) -> Vec<(u32, u32)> {
+    fn ranked(texts: &[String], query: &str, limit: usize) -> Vec<(u32, u32)> {
         let mut index = TokenIndex::default();
         for text in texts {
             index.push(text);
         }
-        let newest_first = (0..index.len()).rev();
-        index.rank(&TokenSet::of(query), limit, newest_first).iter().map(|hit| (hit.document, hit.score)).collect()
+        let query = TokenSet::of(query);
+        let hits = rank(&index.scores(&query), query.len(), limit, (0..index.len()).rev());
+        hits.iter().map(|hit| (hit.document, hit.score)).collect()
     }
 
     #[test]
     fn more_words_rank_higher_and_ties_follow_the_given_order() {
         let texts = ["dark mode", "light mode", "dark dark", "none"].map(String::from);
-        assert_eq!(rank(&texts, "dark mode", 10), [(0, 2), (2, 1), (1, 1)]);
-        assert_eq!(rank(&texts, "dark mode", 2), [(0, 2), (2, 1)]);
-        assert_eq!(rank(&texts, "absent", 10), []);
-        assert_eq!(rank(&[], "dark", 10), []);
+        assert_eq!(ranked(&texts, "dark mode", 10), [(0, 2), (2, 1), (1, 1)]);
+        assert_eq!(ranked(&texts, "dark mode", 2), [(0, 2), (2, 1)]);
+        assert_eq!(ranked(&texts, "absent", 10), []);
+        assert_eq!(ranked(&[], "dark", 10), []);
     }
 
     proptest! {
@@ -134,7 +135,7 @@ mod tests {
             }).filter(|(_, score)| *score > 0).collect();
             expected.sort_by_key(|(_, score)| std::cmp::Reverse(*score));
             expected.truncate(limit);
-            prop_assert_eq!(rank(&texts, &query, limit), expected);
+            prop_assert_eq!(ranked(&texts, &query, limit), expected);
         }
     }
 }

@@ -117,7 +117,7 @@ impl Prefix {
 
     /// Whether `key` begins with this prefix.
     pub fn matches(&self, key: &Key) -> bool {
-        key.as_str().starts_with(self.as_str())
+        self.0.is_empty() || key.as_str().starts_with(self.as_str())
     }
 }
 

@@ -89,8 +89,11 @@ impl LocalFileStorage {
                     unvisited.push((entry.path(), key));
                 } else if atomic_file::is_internal_name(&name) {
                     atomic_file::sweep(&entry.path());
-                } else if key.starts_with(prefix.as_str()) {
-                    found.extend(visit(Key::from_listing(key), &entry));
+                } else {
+                    let key = Key::from_listing(key);
+                    if prefix.matches(&key) {
+                        found.extend(visit(key, &entry));
+                    }
                 }
             }
         }

@@ -21,6 +21,7 @@ use crate::storage::key::{Key, Prefix};
 type Value = Either<Uint8ArraySlice<'static>, Null>;
 
 /// What the classes share: a storage, how to search it, and whether its calls are too short to be worth another thread.
+#[derive(Clone)]
 pub struct Backend {
     storage: Arc<dyn Storage>,
     pub(super) keyword: Arc<KeywordSearch>,
@@ -53,16 +54,16 @@ impl Backend {
     }
 
     /// The backend of one of our storages, if it can be searched without asking JavaScript.
-    pub fn of_plain<'env>(env: &Env, storage: Unknown<'env>) -> Result<Option<&'env Backend>> {
+    pub fn of_plain(env: &Env, storage: Unknown<'_>) -> Result<Option<Backend>> {
         if !foreign::call::<_, bool>(env, "isPlain", (storage,))? {
             return Ok(None);
         }
-        let backend = if let Ok(storage) = <&InMemoryStorage>::from_unknown(storage) {
-            &storage.backend
-        } else if let Ok(storage) = <&LocalFileStorage>::from_unknown(storage) {
-            &storage.backend
-        } else if let Ok(storage) = <&NamespacedStorage>::from_unknown(storage) {
-            &storage.backend
+        let backend = if let Ok(storage) = ClassInstance::<InMemoryStorage>::from_unknown(storage) {
+            storage.backend.clone()
+        } else if let Ok(storage) = ClassInstance::<LocalFileStorage>::from_unknown(storage) {
+            storage.backend.clone()
+        } else if let Ok(storage) = ClassInstance::<NamespacedStorage>::from_unknown(storage) {
+            storage.backend.clone()
         } else {
             return Ok(None);
         };
