@@ -15,8 +15,8 @@ export async function race(contenders, { calls, rounds, seconds = 2, inFlight = 
   const runners = Object.entries(contenders).map(([name, contender]) => ({ name, ...contender, index: 0, samples: [] }))
   for (const runner of runners) {
     runner.calls = calls ?? inFlight
-    // The first may read files and compile, and would tell nothing of the others.
-    await sample(runner, inFlight)
+    // The first ones may read files, compile and index, and would tell nothing of the others.
+    if (calls === undefined) for (let warm = 0; warm < 3; warm++) await sample(runner, inFlight)
     while (calls === undefined && (await sample(runner, inFlight)) * runner.calls < SHORTEST_SAMPLE_MS) {
       runner.calls *= 2
     }

@@ -24,7 +24,7 @@ use crate::storage::key::Key;
 pub fn tokenize<'env>(env: &'env Env, text: Unknown<'env>, options: Unknown<'env>) -> Result<Unknown<'env>> {
     let normalization = options::normalization(env, options)?;
     let text = options::lossy_text(env, "text", text)?;
-    foreign::call(env, "setOf", (TokenSet::of(&normalization.apply(&text)).joined(),))
+    set_of(env, TokenSet::of(&normalization.apply(&text)).joined())
 }
 
 /// How many of the distinct words of `content` are in `queryTokens`. 0 if there are none.
@@ -114,7 +114,7 @@ pub fn keyword_search<'env>(
 
 /// The `Set` that is exported as `STOP_WORDS`.
 pub fn stop_words(env: &Env) -> Result<Unknown<'_>> {
-    foreign::call(env, "setOf", (STOP_WORDS.join(" "),))
+    set_of(env, &STOP_WORDS.join(" "))
 }
 
 /// Results as the SDK's `StorageSearchResult`. They cross in four values, however many they are.
@@ -127,6 +127,15 @@ pub fn results_to_js(env: &Env, hits: Vec<KeywordHit>) -> Result<Unknown<'static
     drop(hits);
     let (scores, lengths) = (Uint32ArraySlice::copy_from(env, scores)?, Float64ArraySlice::copy_from(env, lengths)?);
     foreign::call(env, "results", (keys, scores, lengths, Uint8ArraySlice::copy_from(env, data)?))
+}
+
+/// The set of words that a space separates, as one string: V8 cuts it up faster than it takes each word over.
+fn set_of<'env>(env: &'env Env, joined: &str) -> Result<Unknown<'env>> {
+    if joined.is_ascii() {
+        return foreign::call(env, "setOf", (joined,));
+    }
+    // V8 decodes UTF-8 more slowly than we do.
+    foreign::call(env, "setOf", (env.create_string_utf16(joined.encode_utf16().collect::<Vec<_>>())?.to_unknown(),))
 }
 
 fn token_set(env: &Env, set: Unknown<'_>) -> Result<TokenSet> {

@@ -4,7 +4,6 @@
 //! mapping with the final sigma, independent of any locale, and combining marks (`\p{M}`) separate words. A lone
 //! surrogate separates words too; callers pass it as U+FFFD, which does the same.
 
-use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
@@ -17,36 +16,56 @@ use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
 /// Calls `visit` with each token of `text`, in order and as often as it occurs.
 pub fn for_each_token(text: &str, mut visit: impl FnMut(&str)) {
     // Only the capital sigma is lowered by what stands around it.
-    let text = if text.contains('Σ') { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
+    let lowered = if text.contains('Σ') { text.to_lowercase() } else { text.to_ascii_lowercase() };
+    // The beginning of a token with characters beyond ASCII. All others are visited where they stand.
     let mut token = String::new();
-    let mut end = |token: &mut String| {
-        if !token.is_empty() {
-            token.make_ascii_lowercase();
+    let mut end = |token: &mut String, word: &str| {
+        if token.is_empty() {
+            if !word.is_empty() {
+                visit(word);
+            }
+        } else {
+            token.push_str(word);
             visit(token);
             token.clear();
         }
     };
-    let mut rest = text.as_ref();
+    let mut rest = lowered.as_str();
     while !rest.is_empty() {
-        let (word, after) = rest.split_at(rest.bytes().take_while(|byte| is_ascii_word(*byte)).count());
-        token.push_str(word);
+        let length = rest.bytes().position(|byte| !IS_ASCII_WORD[usize::from(byte)]).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(length);
         let mut chars = after.chars();
         match chars.next() {
             Some(char) if !char.is_ascii() => match lower(char) {
-                Lowered::Word(char) => token.push(char),
-                Lowered::Separator => end(&mut token),
+                Lowered::Word(char) => {
+                    token.push_str(word);
+                    token.push(char);
+                }
+                Lowered::Separator => end(&mut token, word),
                 Lowered::Several => {
+                    token.push_str(word);
                     for char in char.to_lowercase() {
-                        if is_letter_or_number(char) { token.push(char) } else { end(&mut token) }
+                        if is_letter_or_number(char) { token.push(char) } else { end(&mut token, "") }
                     }
                 }
             },
-            _ => end(&mut token),
+            _ => end(&mut token, word),
         }
         rest = chars.as_str();
     }
-    end(&mut token);
+    end(&mut token, "");
 }
+
+/// For each byte, whether it is an ASCII letter, a digit or an underscore.
+const IS_ASCII_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128u8 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
 
 /// What a character is once it is lower-cased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +93,6 @@ fn lower(char: char) -> Lowered {
     let code = char as usize;
     let start = code / BLOCK * BLOCK;
     BLOCKS[code / BLOCK].get_or_init(|| (start..start + BLOCK).map(look_up).collect())[code % BLOCK]
-}
-
-fn is_ascii_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// The distinct tokens of a text, in the order in which they first occur.
