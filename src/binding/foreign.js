@@ -50,6 +50,9 @@
     return loaded.KeywordSearchStrategy.some(isKeywordSearch) ? strategy : undefined
   }
 
+  /** The promise of the last turn of additions to each store. */
+  const turns = new WeakMap()
+
   /** What Rust lends: the rules for names, and keyword search. */
   let native
 
@@ -131,7 +134,18 @@
     /** Whether a constructor of this name was called with `new`, on an instance of the class or of a subclass. */
     isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
 
-    soon: (callback) => queueMicrotask(callback),
+    /** Begins a turn of additions to a store, and ends it with the turn of JavaScript. `promise` gives their answers. */
+    beginTurn(store, promise, end) {
+      turns.set(store, promise)
+      queueMicrotask(end)
+    },
+
+    /** The answer to one addition of the present turn. */
+    async answer(store, number) {
+      const { ids, errors } = await turns.get(store)
+      if (number in errors) throw errors[number]
+      return { id: ids[number] }
+    },
 
     /** The set of words that a space separates. */
     setOf: (joined) => new Set(joined ? joined.split(' ') : []),

@@ -1,6 +1,6 @@
 //! JavaScript objects that are not ours, seen from Rust, and the script that handles them where Rust cannot.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use napi::bindgen_prelude::*;
 
@@ -61,18 +61,6 @@ pub fn function<'env, Arguments: JsValuesTupleIntoVec, Output>(
         Some(functions) => functions.get_value(env)?.get_named_property_unchecked(name),
         None => Err(Error::from_reason("the addon was not initialised on this thread")),
     })
-}
-
-/// Calls `work` when the present turn of JavaScript has ended.
-pub fn soon(env: &Env, work: impl FnOnce() + 'static) -> Result<()> {
-    let work = Cell::new(Some(work));
-    let callback = move |_: FunctionCallContext<'_>| {
-        if let Some(work) = work.take() {
-            work();
-        }
-        Ok(())
-    };
-    call(env, "soon", (env.create_function_from_closure::<(), _, _>("soon", callback)?,))
 }
 
 /// What a storage was given: its strategy, by `strategyOf`, or its sandbox, by `sandboxOf`.

@@ -1,16 +1,15 @@
 //! The memory store.
 
-use std::thread;
-
 use napi::ValueType;
 use napi::bindgen_prelude::*;
 
+use super::additions::Additions;
 use super::error::{to_js, wrong_type};
-use super::{foreign, later, off_thread, options};
+use super::{foreign, off_thread, options};
 use crate::error::Error as CoreError;
 use crate::memory::json::Value;
 use crate::memory::test_memory_store::{
-    DEFAULT_MAX_SEARCH_RESULTS, Draft, Location, Memory, OpenStore, TestMemoryStore as CoreTestMemoryStore,
+    DEFAULT_MAX_SEARCH_RESULTS, Draft, Location, Memory, TestMemoryStore as CoreTestMemoryStore,
 };
 use crate::wtf8::Wtf8;
 
@@ -25,6 +24,7 @@ const RELEVANCE_SCORE: &str = "_relevanceScore";
 #[napi_derive::napi]
 pub struct TestMemoryStore {
     inner: CoreTestMemoryStore,
+    additions: Additions,
 }
 
 #[napi_derive::napi]
@@ -64,7 +64,10 @@ impl TestMemoryStore {
         this.set("writable", is_on("writable")?)?;
         this.set("extraction", options::raw_property(&env, &options, "extraction")?)?;
         let normalization = options::normalization(&env, options.to_unknown())?;
-        Ok(TestMemoryStore { inner: CoreTestMemoryStore::new(location, normalization) })
+        Ok(TestMemoryStore {
+            inner: CoreTestMemoryStore::new(location, normalization),
+            additions: Additions::default(),
+        })
     }
 
     /// The memories that share words with `query`: those with most of its words first, then the newest, then those
@@ -121,17 +124,10 @@ impl TestMemoryStore {
             let draft = Draft::new(content, metadata).and_then(|draft| Ok((self.inner.open()?, draft)));
             draft.map_err(|error| to_js(env, &error))
         })();
-        let start = |(store, draft): (OpenStore, Draft), settle| {
-            if let Some(writer) = store.add(draft, settle) {
-                // Once this turn of JavaScript ends: what it adds besides is then written together. On a thread of its
-                // own, since it may have to wait for another process. Where either fails, the writer is dropped, which
-                // fails what waits for it.
-                let _ = foreign::soon(env, move || {
-                    let _ = thread::Builder::new().name("strands-native writer".into()).spawn(|| writer.run());
-                });
-            }
-        };
-        later(env, arguments, start, id_to_js)
+        match arguments {
+            Ok((store, draft)) => self.additions.add(env, &this, &store, draft),
+            Err(error) => PromiseRaw::reject(env, error),
+        }
     }
 }
 
@@ -176,12 +172,6 @@ fn stringify(env: &Env, metadata: Unknown<'_>) -> Result<Option<String>> {
     }
 }
 
-fn id_to_js(env: &Env, id: String) -> Result<Object<'static>> {
-    let mut result = Object::new(env)?;
-    result.set("id", id)?;
-    Ok(result)
-}
-
 fn memories_to_js(env: &Env, memories: Vec<Memory>) -> Result<Vec<Object<'static>>> {
     let entry = |memory: Memory| {
         let mut metadata = Object::new(env)?;
@@ -222,7 +212,11 @@ fn value_to_js<'env>(env: &'env Env, value: &Value) -> Result<Unknown<'env>> {
 
 /// Adds a property as `JSON.parse` does, which does not take `__proto__` for the prototype.
 fn define(env: &Env, object: &mut Object<'_>, key: &Wtf8<'_>, value: Unknown<'_>) -> Result<()> {
+    let is_prototype = key.as_bytes() == b"__proto__";
     let key = text_to_js(env, key)?;
+    if !is_prototype {
+        return object.set_property(key, value);
+    }
     object.define_properties(&[Property::new().with_name(env, key)?.with_value(&value)])
 }
 

@@ -2,10 +2,11 @@
 //!
 //! # How work leaves the JavaScript thread and comes back
 //! [`inline`] for what takes no longer than handing it over would; [`off_thread`] for one-shot file work, on Node's own
-//! pool, which is the cheapest hop there is; [`later`] for what is answered by someone else in time. All three give a
+//! pool, which is the cheapest hop there is; [`additions`] for what is answered by someone else in time. All three give a
 //! promise and report every fault through it: methods take their arguments as `Unknown` and convert them themselves,
 //! since a conversion by napi-derive would throw.
 
+pub mod additions;
 pub mod error;
 pub mod foreign;
 pub mod memory;
@@ -14,7 +15,6 @@ pub mod search;
 pub mod storage;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use napi::Task;
 use napi::bindgen_prelude::*;
@@ -86,30 +86,3 @@ impl<T: Send + 'static, V: ToNapiValue + TypeName + 'static> Task for OffThread<
         }
     }
 }
-
-/// A promise that `start` is given the means to settle, once and from any thread. It must be settled: until then it
-/// keeps Node alive.
-fn later<'env, A, T: Send + 'static, V: ToNapiValue + 'static>(
-    env: &'env Env,
-    arguments: Result<A>,
-    start: impl FnOnce(A, Settle<T>),
-    into_js: fn(&Env, T) -> Result<V>,
-) -> Result<PromiseRaw<'env, V>> {
-    type Resolver<V> = Box<dyn FnOnce(Env) -> Result<V> + Send>;
-    match arguments {
-        Ok(arguments) => {
-            let (deferred, promise) = env.create_deferred::<V, Resolver<V>>()?;
-            let settle = move |outcome: std::result::Result<T, Arc<CoreError>>| {
-                deferred.resolve(Box::new(move |env| match outcome {
-                    Ok(output) => into_js(&env, output),
-                    Err(error) => Err(error::to_js(&env, &error)),
-                }));
-            };
-            start(arguments, Box::new(settle));
-            PromiseRaw::from_unknown(promise.to_unknown())
-        }
-        Err(error) => PromiseRaw::reject(env, error),
-    }
-}
-
-type Settle<T> = Box<dyn FnOnce(std::result::Result<T, Arc<CoreError>>) + Send>;
