@@ -18,6 +18,7 @@ const texts = Array.from({ length: ENTRIES }, () => longText(400))
 export async function keywordSearch(folder) {
   await overFiles(folder)
   await overMemory()
+  await overPlainStorage()
 }
 
 async function overFiles(folder) {
@@ -62,4 +63,16 @@ async function overMemory() {
   const times = await race(contenders)
   const what = `keyword search over ${ENTRIES.toLocaleString('en')} entries in memory, ${hits.toLocaleString('en')} hits`
   printSpeedUp(what, times.ours, ['SDK', times.sdk], 4)
+}
+
+/** A storage of the user's own, whose promises are JavaScript's whoever reads it. */
+async function overPlainStorage() {
+  const entries = new Map(texts.map((text, number) => [`notes/${number}.md`, new TextEncoder().encode(text)]))
+  const storage = { list: async () => [...entries.keys()], read: async (key) => entries.get(key) ?? null }
+  const search = ({ KeywordSearchStrategy }) => ({
+    call: (index) => KeywordSearchStrategy.search(storage, questions[index % questions.length]),
+  })
+  const times = await race({ ours: search(ours), sdk: search(sdk) })
+  const what = `keyword search over ${ENTRIES.toLocaleString('en')} entries of a plain JavaScript storage`
+  printSpeedUp(what, times.ours, ['SDK', times.sdk], 1)
 }

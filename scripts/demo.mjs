@@ -1,9 +1,9 @@
 // `npm run demo`: one agent stores a memory; a second agent, in a process of its own, recalls it.
 
 import { randomInt } from 'node:crypto'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { succeed } from './commands.mjs'
 import { buildAddon, installNodePackages } from './setup.mjs'
 
@@ -25,4 +25,5 @@ const conversation = await succeed(process.execPath, ['examples/recall.mjs', fil
 
 const answer = conversation.trimEnd().split('\n').at(-1)
 if (!answer.startsWith('agent: ') || !answer.includes(seat)) throw new Error(`The second agent did not recall ${seat}.`)
+rmSync(dirname(file), { recursive: true })
 console.log(`\nThe second agent knew the seat (${seat}) from the file alone.`)

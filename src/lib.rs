@@ -1,11 +1,10 @@
 #![doc = include_str!("../ARCHITECTURE.md")]
 
+pub mod atomic_file;
 pub mod error;
 pub mod memory;
 pub mod search;
 pub mod storage;
-
-pub mod atomic_file;
 pub mod wtf8;
 
 mod file_lock;

@@ -39,7 +39,7 @@ impl<'a> Wtf8<'a> {
 
     /// The string between the quotes of a JSON string that is known to be valid.
     pub(crate) fn from_json(raw: &'a str) -> Self {
-        if !raw.contains('\\') {
+        if !raw.as_bytes().contains(&b'\\') {
             return raw.into();
         }
         let mut text = Builder::default();

@@ -94,6 +94,19 @@ pub(super) fn lay_out_at(text: &str, mut depth: usize, json: &mut String) {
     }
 }
 
+/// For each byte, whether it means something else than itself within a string.
+const ENDS_PLAIN_TEXT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        table[control] = true;
+        control += 1;
+    }
+    table[b'"' as usize] = true;
+    table[b'\\' as usize] = true;
+    table
+};
+
 /// The place of the byte at `offset`.
 pub(super) fn position(text: &str, offset: usize) -> Position {
     let before = &text[..offset];
@@ -236,6 +249,8 @@ impl<'a> Scanner<'a> {
         let bytes = self.text.as_bytes();
         self.at += 1;
         loop {
+            let plain = bytes[self.at..].iter().position(|byte| ENDS_PLAIN_TEXT[usize::from(*byte)]);
+            self.at += plain.unwrap_or(bytes.len() - self.at);
             match bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
@@ -253,8 +268,7 @@ impl<'a> Scanner<'a> {
                     }
                     self.at += 2 + digits;
                 }
-                Some(0..=0x1f) => return Err(self.fault("a control character in a string must be escaped")),
-                Some(_) => self.at += 1,
+                Some(_) => return Err(self.fault("a control character in a string must be escaped")),
                 None => return Err(self.fault("unexpected end of the file in a string")),
             }
         }

@@ -149,8 +149,13 @@ impl TokenSet {
     /// How many of these tokens `content` holds.
     pub fn overlap(&self, content: &str) -> usize {
         let mut is_found = vec![false; self.len()];
+        // Most tokens of a text begin as none of a question does, and need not be looked up.
+        let mut is_beginning = [false; 256];
+        self.iter().filter_map(|token| token.bytes().next()).for_each(|byte| is_beginning[usize::from(byte)] = true);
         for_each_token(content, |token| {
-            if let Some(number) = self.number(token) {
+            if is_beginning[usize::from(token.as_bytes()[0])]
+                && let Some(number) = self.number(token)
+            {
                 is_found[number] = true;
             }
         });
