@@ -8,15 +8,16 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
 const BACKSLASH: &str = "backslashes are not allowed";
 const PARENT: &str = "'..' path segments are not allowed";
 
-/// A normalised, non-empty key such as `notes/today.md`.
+/// A normalised, non-empty key such as `notes/today.md`. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key(Box<str>);
+pub struct Key(Arc<str>);
 
 impl Key {
     /// Normalises what a caller wrote.
@@ -34,9 +35,18 @@ impl Key {
         Key(key.into())
     }
 
+    /// Sorts what has keys by them. Almost always all keys are ASCII, which bytes sort just as well.
+    pub fn sort<T>(items: &mut [T], key: impl Fn(&T) -> &Key) {
+        if items.iter().all(|item| key(item).0.is_ascii()) {
+            items.sort_unstable_by(|left, right| key(left).0.cmp(&key(right).0));
+        } else {
+            items.sort_unstable_by(|left, right| key(left).cmp(key(right)));
+        }
+    }
+
     /// Keys in one text, two slashes between two: no key holds those.
-    pub fn join<'a>(keys: impl Iterator<Item = &'a Key>) -> String {
-        let mut joined = String::new();
+    pub fn join<'a>(keys: impl Iterator<Item = &'a Key> + Clone) -> String {
+        let mut joined = String::with_capacity(keys.clone().map(|key| key.0.len() + "//".len()).sum());
         for key in keys {
             if !joined.is_empty() {
                 joined.push_str("//");
@@ -60,12 +70,6 @@ impl Key {
             Some(dot) if dot > 0 => &self.0[..name_start + dot],
             _ => &self.0,
         }
-    }
-}
-
-impl From<Key> for String {
-    fn from(key: Key) -> Self {
-        key.0.into()
     }
 }
 
@@ -138,12 +142,9 @@ fn join_segments(path: &str) -> std::result::Result<String, &'static str> {
     Ok(joined)
 }
 
-/// Compares as JavaScript's `<` does. Where either is ASCII, so do bytes. Else, where two strings first differ, both bytes begin or continue a character; only
+/// Compares as JavaScript's `<` does. Where two strings first differ, both bytes begin or continue a character; only
 /// the lead bytes of U+E000..=U+FFFF (0xEE, 0xEF) and of what lies above (0xF0..) stand in the other order in UTF-16.
 fn compare_utf16(left: &str, right: &str) -> Ordering {
-    if left.is_ascii() || right.is_ascii() {
-        return left.cmp(right);
-    }
     let differing = left.bytes().zip(right.bytes()).find(|(l, r)| l != r);
     match differing {
         None => left.len().cmp(&right.len()),

@@ -5,12 +5,14 @@
 //! way is what happens, as in both SDKs. A relative base is relative to the current folder at the time of the call.
 //!
 //! # Listings
-//! Folders are walked one at a time, so that a deep tree needs one open folder. A symbolic link to a folder is listed
+//! Folders are walked one at a time, many folders by a few threads, so that any tree needs few open folders. A symbolic link to a folder is listed
 //! and not entered, as in the TypeScript SDK. Files that this package keeps for itself are left out; so are names
 //! that are not valid Unicode, which no key can spell.
 
 use std::fs::{self, DirEntry};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use bytes::Bytes;
 
@@ -71,38 +73,98 @@ impl LocalFileStorage {
     }
 
     /// What `visit` makes of each file whose key begins with `prefix`, in no order.
-    fn walk<T>(&self, prefix: &Prefix, mut visit: impl FnMut(Key, &DirEntry) -> Option<T>) -> Result<Vec<T>> {
-        let mut found = Vec::new();
+    fn walk<T: Send>(&self, prefix: &Prefix, visit: impl Fn(Key, &DirEntry) -> Option<T> + Sync) -> Result<Vec<T>> {
         let (start, folder) = self.start_of_walk(prefix);
-        let mut unvisited = vec![(PathBuf::from(start), folder.to_owned())];
-        while let Some((path, folder)) = unvisited.pop() {
-            let failed = |source| Error::List { prefix: folder.clone(), source };
-            let entries = match fs::read_dir(&path) {
-                Err(error) if is_missing(&error) => continue,
-                entries => entries.map_err(failed)?,
-            };
-            for entry in entries {
-                let entry = entry.map_err(failed)?;
-                let Ok(name) = entry.file_name().into_string() else { continue };
-                let key = if folder.is_empty() { name.clone() } else { [&folder, "/", &name].concat() };
-                if entry.file_type().map_err(failed)?.is_dir() {
-                    unvisited.push((entry.path(), key));
-                } else if atomic_file::is_internal_name(&name) {
-                    atomic_file::sweep(&entry.path());
-                } else {
-                    let key = Key::from_listing(key);
-                    if prefix.matches(&key) {
-                        found.extend(visit(key, &entry));
-                    }
+        let walk = Walk { prefix, visit };
+        let mut found = Vec::new();
+        let mut folders = vec![Folder { path: start.into(), key: folder.to_owned() }];
+        // One folder after another, until there are enough for several threads.
+        while folders.len() < WORTH_THREADS {
+            let Some(folder) = folders.pop() else { return Ok(found) };
+            walk.read(&folder, &mut found, &mut folders)?;
+        }
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+        thread::scope(|scope| {
+            let mut running = Vec::new();
+            for share in folders.chunks(folders.len().div_ceil(threads)) {
+                let work = || walk.read_all(share);
+                match thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(thread) => running.push(thread),
+                    Err(_) => found.extend(walk.read_all(share)?),
                 }
             }
-        }
-        Ok(found)
+            for thread in running {
+                found.extend(thread.join().unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref())))?);
+            }
+            Ok(found)
+        })
     }
 
     /// The path of the file with this key, or of the folder with this beginning of keys.
     pub fn path(&self, key: &str) -> String {
         format!("{}/{key}", self.base_dir.trim_end_matches('/'))
+    }
+}
+
+/// So many folders are walked by several threads.
+const WORTH_THREADS: usize = 16;
+
+/// Each thread holds one folder open.
+const MOST_THREADS: usize = 4;
+
+/// A folder, as a path and as the beginning of keys.
+struct Folder {
+    path: PathBuf,
+    key: String,
+}
+
+struct Walk<'a, V> {
+    prefix: &'a Prefix,
+    visit: V,
+}
+
+impl<V> Walk<'_, V> {
+    /// The files in these folders and below them.
+    fn read_all<T>(&self, folders: &[Folder]) -> Result<Vec<T>>
+    where
+        V: Fn(Key, &DirEntry) -> Option<T>,
+    {
+        let mut found = Vec::new();
+        let mut unvisited = Vec::new();
+        for folder in folders {
+            self.read(folder, &mut found, &mut unvisited)?;
+            while let Some(folder) = unvisited.pop() {
+                self.read(&folder, &mut found, &mut unvisited)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn read<T>(&self, folder: &Folder, found: &mut Vec<T>, folders: &mut Vec<Folder>) -> Result<()>
+    where
+        V: Fn(Key, &DirEntry) -> Option<T>,
+    {
+        let failed = |source| Error::List { prefix: folder.key.clone(), source };
+        let entries = match fs::read_dir(&folder.path) {
+            Err(error) if is_missing(&error) => return Ok(()),
+            entries => entries.map_err(failed)?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let key = if folder.key.is_empty() { name.clone() } else { [&folder.key, "/", &name].concat() };
+            if entry.file_type().map_err(failed)?.is_dir() {
+                folders.push(Folder { path: entry.path(), key });
+            } else if atomic_file::is_internal_name(&name) {
+                atomic_file::sweep(&entry.path());
+            } else {
+                let key = Key::from_listing(key);
+                if self.prefix.matches(&key) {
+                    found.extend((self.visit)(key, &entry));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -130,7 +192,7 @@ impl Storage for LocalFileStorage {
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         let mut keys = self.walk(prefix, |key, _| Some(key))?;
-        keys.sort_unstable();
+        Key::sort(&mut keys, |key| key);
         Ok(keys)
     }
 
@@ -144,7 +206,7 @@ impl Storage for LocalFileStorage {
             let metadata = metadata.ok().filter(fs::Metadata::is_file)?;
             Some((key, Version::File(Stamp::of(&metadata))))
         })?;
-        entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        Key::sort(&mut entries, |(key, _)| key);
         Ok(entries)
     }
 }
@@ -177,6 +239,22 @@ mod tests {
         assert_eq!(base("./memory//notes/"), "./memory/notes");
         assert_eq!(base("//"), "/");
         assert!(LocalFileStorage::new("", Durability::Cached).is_err());
+    }
+
+    #[test]
+    fn many_folders_are_listed_whole_and_sorted() {
+        let folder = TempDir::new().unwrap();
+        let storage = storage(&folder);
+        let mut keys: Vec<Key> = (0..200).map(|n| key(&format!("{}/{}/{n}", n % 40, n % 3))).collect();
+        keys.push(key("at the top"));
+        for key in &keys {
+            storage.write(key, Bytes::new()).unwrap();
+        }
+        keys.sort();
+        assert_eq!(storage.list(&Prefix::default()).unwrap(), keys);
+        assert_eq!(storage.list(&Prefix::parse("1").unwrap()).unwrap().len(), 55);
+        let entries = storage.entries(&Prefix::default()).unwrap();
+        assert_eq!(entries.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), keys);
     }
 
     #[test]
