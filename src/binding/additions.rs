@@ -14,7 +14,7 @@ use napi::bindgen_prelude::*;
 use super::error::to_js;
 use super::foreign;
 use crate::error::Error as CoreError;
-use crate::memory::test_memory_store::{Done, Draft, OpenStore, Writer};
+use crate::memory::test_memory_store::{Done, Draft, OpenStore};
 
 type Answer = std::result::Result<String, Arc<CoreError>>;
 type Settle = Box<dyn FnOnce(Env) -> Result<Object<'static>> + Send>;
@@ -26,7 +26,7 @@ pub struct Additions(Rc<RefCell<Option<Turn>>>);
 /// Those of the present turn of JavaScript.
 struct Turn {
     answers: Arc<Mutex<Answers>>,
-    writers: Vec<Writer>,
+    stores: Vec<OpenStore>,
 }
 
 struct Answers {
@@ -51,31 +51,37 @@ impl Additions {
         let mut turn = self.0.borrow_mut();
         let turn = turn.as_mut().ok_or_else(|| Error::from_reason("a turn of additions ended before it began"))?;
         let (number, done) = expect_answer(&turn.answers);
-        turn.writers.extend(store.add(draft, done));
+        store.add(draft, done);
+        if !turn.stores.iter().any(|known| known.is_same(store)) {
+            turn.stores.push(store.clone());
+        }
         foreign::call(env, "answer", (*this, number))
     }
 
     fn begin_turn(&self, env: &Env, this: &Object<'_>) -> Result<()> {
         let (deferred, promise) = env.create_deferred()?;
         let answers = Answers { given: Vec::new(), missing: 0, is_turn_over: false, deferred: Some(deferred) };
-        *self.0.borrow_mut() = Some(Turn { answers: Arc::new(Mutex::new(answers)), writers: Vec::new() });
+        *self.0.borrow_mut() = Some(Turn { answers: Arc::new(Mutex::new(answers)), stores: Vec::new() });
         let open = Rc::clone(&self.0);
         let end = move |_: FunctionCallContext<'_>| {
-            let turn = open.borrow_mut().take();
-            turn.into_iter().for_each(Turn::end);
+            drop(open.borrow_mut().take());
             Ok(())
         };
         foreign::call(env, "beginTurn", (*this, promise, env.create_function_from_closure::<(), _, _>("end", end)?))
     }
 }
 
-impl Turn {
-    fn end(self) {
+/// A turn ends with the turn of JavaScript, or with its thread: others may have added to the same files meanwhile.
+impl Drop for Turn {
+    fn drop(&mut self) {
         update(&self.answers, |answers| answers.is_turn_over = true);
-        for writer in self.writers {
-            // A thread of its own, since it may have to wait for another process. If there is none to be had, the
-            // writer is dropped, which fails what waits for it.
-            let _ = thread::Builder::new().name("strands-native writer".into()).spawn(|| writer.run());
+        for store in self.stores.drain(..) {
+            let to_write = store.clone();
+            // A thread of its own, since it may have to wait for another process.
+            let thread = thread::Builder::new().name("strands-native writer".into());
+            if let Err(error) = thread.spawn(move || to_write.write_waiting()) {
+                store.give_up(CoreError::Internal(format!("no thread could be started to write on: {error}")));
+            }
         }
     }
 }

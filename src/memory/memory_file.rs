@@ -6,8 +6,8 @@
 //! change might not show is compared byte for byte.
 //!
 //! # Writing
-//! Additions wait in a queue. Whoever finds the queue without a writer becomes the writer and runs until the queue is
-//! empty, taking all that waits at each round, so that a burst of additions costs a few rewrites. A round holds the
+//! Additions wait in a queue. Whoever comes to write and finds nobody at it does so until the queue is empty, taking all
+//! that waits at each round, so that a burst of additions costs a few rewrites. A round holds the
 //! lock of the file, then the turn among the threads that may replace the snapshot; it reads the file again if anything
 //! else wrote it, and replaces it. Readers go on with what was
 //! there before until the new file is in place.
@@ -19,7 +19,7 @@ use std::io::{self, Read};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use uuid::Uuid;
@@ -60,14 +60,7 @@ struct Version {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<(Draft, Done)>,
-    has_writer: bool,
-}
-
-/// The duty to write what waits in a queue. Blocks while it runs; dropped before its end, it fails what waits.
-#[must_use = "additions wait until this runs"]
-pub struct Writer {
-    file: Arc<MemoryFile>,
-    has_run: bool,
+    is_written: bool,
 }
 
 impl MemoryFile {
@@ -131,12 +124,48 @@ impl MemoryFile {
         Ok(use_recall(&snapshot.recall))
     }
 
-    /// Queues an addition. Whoever gets a [`Writer`] must run it, on a thread that may block.
-    pub fn enqueue(self: &Arc<Self>, draft: Draft, done: Done) -> Option<Writer> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.waiting.push((draft, done));
-        let needs_writer = !mem::replace(&mut queue.has_writer, true);
-        needs_writer.then(|| Writer { file: Arc::clone(self), has_run: false })
+    /// Queues an addition. It waits until [`write_waiting`](Self::write_waiting) is called, by whomever.
+    pub fn enqueue(&self, draft: Draft, done: Done) {
+        self.queue().waiting.push((draft, done));
+    }
+
+    /// Writes until nothing waits, unless another thread is at it. May block.
+    pub fn write_waiting(&self) {
+        if mem::replace(&mut self.queue().is_written, true) {
+            return;
+        }
+        let writing = Writing(self);
+        loop {
+            let (drafts, dones): (Vec<Draft>, Vec<Done>) = {
+                let mut queue = self.queue();
+                if queue.waiting.is_empty() {
+                    // Under the same lock: what is queued after this finds nobody at it.
+                    queue.is_written = false;
+                    mem::forget(writing);
+                    return;
+                }
+                mem::take(&mut queue.waiting).into_iter().unzip()
+            };
+            let added = catch_unwind(AssertUnwindSafe(|| self.add(&drafts)));
+            match added.unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref()))) {
+                Ok(ids) => dones.into_iter().zip(ids).for_each(|(done, id)| done(Ok(id))),
+                Err(error) => fail_all(dones, error),
+            }
+        }
+    }
+
+    /// Fails what waits, unless another thread is at it.
+    pub fn give_up(&self, error: Error) {
+        let mut queue = self.queue();
+        if !queue.is_written {
+            let waiting = mem::take(&mut queue.waiting);
+            drop(queue);
+            fail_all(waiting.into_iter().map(|(_, done)| done), error);
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds all drafts in one rewrite of the file, and gives the id of each.
@@ -249,37 +278,12 @@ impl MemoryFile {
     }
 }
 
-impl Writer {
-    /// Writes until nothing waits.
-    pub fn run(mut self) {
-        loop {
-            let (drafts, dones): (Vec<Draft>, Vec<Done>) = {
-                let mut queue = self.file.queue.lock().unwrap_or_else(PoisonError::into_inner);
-                if queue.waiting.is_empty() {
-                    queue.has_writer = false;
-                    self.has_run = true;
-                    return;
-                }
-                mem::take(&mut queue.waiting).into_iter().unzip()
-            };
-            let added = catch_unwind(AssertUnwindSafe(|| self.file.add(&drafts)));
-            match added.unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref()))) {
-                Ok(ids) => dones.into_iter().zip(ids).for_each(|(done, id)| done(Ok(id))),
-                Err(error) => fail_all(dones, error),
-            }
-        }
-    }
-}
+/// That a thread writes, which ends with it even if it panics.
+struct Writing<'a>(&'a MemoryFile);
 
-impl Drop for Writer {
+impl Drop for Writing<'_> {
     fn drop(&mut self) {
-        if !self.has_run {
-            let mut queue = self.file.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            let waiting = mem::take(&mut *queue).waiting;
-            drop(queue);
-            let error = Error::Internal("no thread could be started to write on, or it ended".to_owned());
-            fail_all(waiting.into_iter().map(|(_, done)| done), error);
-        }
+        self.0.queue().is_written = false;
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::json::{self, Value};
+pub use super::memory_file::Done;
 use super::memory_file::MemoryFile;
-pub use super::memory_file::{Done, Writer};
 pub use super::recall::Draft;
 use super::records::Record;
 use crate::error::{Error, Result};
@@ -126,9 +126,24 @@ impl OpenStore {
     }
 
     /// Queues a memory to be added and gives `done` its id, or that of the memory which has the same trimmed content.
-    /// Whoever gets a [`Writer`] must run it, on a thread that may block.
-    pub fn add(&self, draft: Draft, done: Done) -> Option<Writer> {
-        self.file.enqueue(draft, done)
+    /// It waits until [`write_waiting`](Self::write_waiting) is called.
+    pub fn add(&self, draft: Draft, done: Done) {
+        self.file.enqueue(draft, done);
+    }
+
+    /// Writes what waits, unless another thread is at it, which then does. May block.
+    pub fn write_waiting(&self) {
+        self.file.write_waiting();
+    }
+
+    /// Fails what waits, where nobody can write it.
+    pub fn give_up(&self, error: Error) {
+        self.file.give_up(error);
+    }
+
+    /// Whether both are the same file.
+    pub fn is_same(&self, other: &OpenStore) -> bool {
+        Arc::ptr_eq(&self.file, &other.file)
     }
 }
 

@@ -19,9 +19,8 @@ fn add(store: &TestMemoryStore, content: &str) -> std::result::Result<String, St
     let done = Box::new(move |outcome| sender.send(outcome).expect("the receiver waits"));
     let draft = Draft::new(content.to_owned().into(), None).map_err(|error| error.to_string())?;
     let open = store.open().map_err(|error| error.to_string())?;
-    if let Some(writer) = open.add(draft, done) {
-        writer.run();
-    }
+    open.add(draft, done);
+    open.write_waiting();
     receiver.recv().expect("every addition is answered").map_err(|error| error.to_string())
 }
 
@@ -169,16 +168,28 @@ fn additions_that_wait_are_written_together() {
     let path = folder.path().join("notes.json");
     let open = store_at(&path).open().unwrap();
     let (sender, receiver) = mpsc::channel();
-    let writers: Vec<Writer> = (0..100)
-        .filter_map(|number| {
-            let sender = sender.clone();
-            let done = Box::new(move |outcome: std::result::Result<String, _>| sender.send(outcome.is_ok()).unwrap());
-            open.add(draft(&format!("number{number}")), done)
-        })
-        .collect();
-    assert_eq!(writers.len(), 1, "one writer serves all");
-    writers.into_iter().for_each(Writer::run);
-    assert!(receiver.try_iter().filter(|added| *added).count() == 100);
+    for number in 0..100 {
+        let sender = sender.clone();
+        let done = Box::new(move |outcome: std::result::Result<String, _>| sender.send(outcome.is_ok()).unwrap());
+        open.add(draft(&format!("number{number}")), done);
+    }
+    let before = fs::read_dir(folder.path()).unwrap().count();
+    thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| open.write_waiting()))));
+    assert_eq!(before, 0, "nothing was written before");
+    assert_eq!(receiver.try_iter().filter(|added| *added).count(), 100);
+}
+
+#[test]
+fn what_nobody_can_write_fails_and_the_store_stays_usable() {
+    let folder = TempDir::new().unwrap();
+    let store = store_at(&folder.path().join("notes.json"));
+    let (sender, receiver) = mpsc::channel();
+    let open = store.open().unwrap();
+    open.add(draft("never"), Box::new(move |outcome| sender.send(outcome.is_err()).unwrap()));
+    open.give_up(Error::Internal("no thread".to_owned()));
+    assert!(receiver.recv().unwrap());
+    add(&store, "later").unwrap();
+    assert_eq!(found(&store, "never later").unwrap(), ["later"]);
 }
 
 #[test]
@@ -247,8 +258,9 @@ fn a_search_is_not_held_up_by_a_writer_that_waits_for_another_process() {
     add(&store, "already there").unwrap();
     let lock = crate::file_lock::FileLock::acquire(&path).unwrap().expect("there is a file");
     let (sender, receiver) = mpsc::channel();
-    let writer = store.open().unwrap().add(draft("later"), Box::new(move |_| sender.send(()).unwrap())).unwrap();
-    let writing = thread::spawn(move || writer.run());
+    let open = store.open().unwrap();
+    open.add(draft("later"), Box::new(move |_| sender.send(()).unwrap()));
+    let writing = thread::spawn(move || open.write_waiting());
     assert_eq!(found(&store, "already later").unwrap(), ["already there"]);
     assert!(receiver.recv_timeout(Duration::from_millis(30)).is_err());
     drop(lock);
