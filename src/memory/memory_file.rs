@@ -7,10 +7,9 @@
 //!
 //! # Writing
 //! Additions wait in a queue. Whoever comes to write and finds nobody at it does so until the queue is empty, taking all
-//! that waits at each round, so that a burst of additions costs a few rewrites. A round holds the
-//! lock of the file, then the turn among the threads that may replace the snapshot; it reads the file again if anything
-//! else wrote it, and replaces it. Readers go on with what was
-//! there before until the new file is in place.
+//! that waits at each round, so that a burst of additions costs a few rewrites. A round holds the lock of the file, then
+//! the turn among the threads that may replace the snapshot; it reads the file again if anything else wrote it, and
+//! replaces it. Readers go on with what was there before until the new file is in place.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
