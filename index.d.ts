@@ -101,6 +101,48 @@ export interface NormalizeOptions {
   normalize?: 'NFC' | 'NFKC' | undefined
 }
 
+/** Options of a {@link Bm25SearchStrategy}. */
+export interface Bm25SearchStrategyOptions extends NormalizeOptions {
+  /**
+   * The index file. One for one storage of any kind, but for a sandboxed one. Where it is not given, each folder has an
+   * index beside it, named `.__strands_<folder>-fts5.sqlite`.
+   */
+  dbPath?: string | undefined
+  /** Whether an entry must hold any term of the question, or all of them. Any, where it is not given. */
+  match?: 'any' | 'all' | undefined
+  /** At most this many results, 1 or more. All, where it is not given. */
+  limit?: number | undefined
+}
+
+/** Options of one {@link Bm25SearchStrategy.backfill}. */
+export interface Bm25BackfillOptions {
+  /** Called now and then, and in the end. What it throws ends the backfill. */
+  onProgress?: ((progress: { done: number; total: number }) => void) | undefined
+}
+
+/** What a {@link Bm25SearchStrategy.backfill} did, in numbers of entries. */
+export interface Bm25BackfillResult {
+  /** Taken into the index, or taken in anew. */
+  indexed: number
+  /** In the index as they are. */
+  unchanged: number
+  /** Taken out of the index. */
+  removed: number
+}
+
+// The same as in TypeScript's own library, for those who compile without it.
+declare global {
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol
+  }
+}
+
+// The method of the class of this name that has no name; the others stand below, from the Rust sources.
+export interface Bm25SearchStrategy {
+  /** The same as `close()`, for `await using`. Where Node has no `Symbol.asyncDispose`, it is not there. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
 /**
  * A storage operation failed. The message names the operation and the key; `cause` is the fault below it, which for a
  * fault of the operating system carries a `code` such as `'ENOSPC'`.
@@ -186,6 +228,62 @@ export interface TestMemoryAddResult {
 export interface TestMemoryStore extends MemoryStoreConfig {
   /** Whether `add` is allowed. */
   readonly writable: boolean
+}
+
+/**
+ * Finds entries by the words of a question, ranked by BM25, in an index that is kept up to date by each write.
+ *
+ * The index is a SQLite file that the Python SDK's `Bm25SearchStrategy` makes and reads too: beside the folder of the
+ * storage, `.__strands_<folder>-fts5.sqlite`, or at `dbPath`. Any number of processes and threads may use it at the same
+ * time. One strategy serves any number of folders, each with an index of its own.
+ */
+export declare class Bm25SearchStrategy {
+  /**
+   * Opens nothing.
+   *
+   * @param options.dbPath - the index file, for one storage of any kind; if not given, beside the folder of each storage
+   * @param options.match - whether an entry must hold `'any'` term of the question or `'all'`; any if not given
+   * @param options.limit - how many results a search gives at most; all if not given
+   * @param options.normalize - the Unicode form that questions and entries are brought into first; none if not given
+   * @throws TypeError if an option is something else
+   */
+  constructor(options?: Bm25SearchStrategyOptions | undefined)
+  /** The index is a file of the host: the strategy is of no use with a sandbox. */
+  get requiresHostFs(): true
+  /**
+   * Takes an entry into the index, in place of what the index has of it. The storages call this for each write. Entries
+   * whose names begin with a dot are left out.
+   *
+   * @throws StorageError if the index cannot be written; the entry is then stored and not indexed
+   */
+  index(storage: Storage, key: string, data: Uint8Array): Promise<void>
+  /**
+   * Takes an entry out of the index. The storages of this package call this for each deletion.
+   *
+   * @throws StorageError if the index cannot be written; searches leave the entry out all the same
+   */
+  remove(storage: Storage, key: string): Promise<void>
+  /**
+   * The entries of `storage` that hold a term of `query`, or a word that begins with one, best first. `score` is
+   * between 0 and 1. Stop words and single ASCII characters are no terms. What is not indexed is not found.
+   *
+   * @throws StorageError if the index cannot be read
+   */
+  search(storage: Storage, query: string): Promise<StorageSearchResult[]>
+  /**
+   * Makes the index that of the entries of `storage`: takes in what was there before, takes out what is gone, and touches
+   * only what has changed.
+   *
+   * @param options.onProgress - called now and then, and in the end, with the number of entries that are `done` and
+   * their `total`
+   * @throws StorageError if the storage cannot be listed or the index cannot be written
+   */
+  backfill(storage: Storage, options?: Bm25BackfillOptions | undefined): Promise<Bm25BackfillResult>
+  /**
+   * Closes every index, once what waits is written. A later call opens them again; nothing has to be closed for a process
+   * to end.
+   */
+  close(): Promise<void>
 }
 
 /**

@@ -3,6 +3,7 @@
 // One `exports.X =` line per name: this is the form in which Node finds the names for ESM importers.
 const native = require('./native.js')
 
+exports.Bm25SearchStrategy = native.Bm25SearchStrategy
 exports.InMemoryStorage = native.InMemoryStorage
 exports.LocalFileStorage = native.LocalFileStorage
 exports.KeywordSearchStrategy = native.KeywordSearchStrategy

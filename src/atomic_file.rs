@@ -20,6 +20,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions};
 use std::io::{self, IoSlice, Write};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,22 @@ impl Stamp {
         let is_whole_second = since_epoch.is_ok_and(|since| since.subsec_nanos() == 0);
         let grain = if is_whole_second { COARSE_CLOCK_GRAIN } else { CLOCK_GRAIN };
         read_at.duration_since(changed).is_ok_and(|age| age > grain)
+    }
+}
+
+/// Everything in it, to the nanosecond.
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (device, file) = self.identity;
+        write!(f, "{device}:{file}:{}", self.size)?;
+        for time in [self.modified, self.changed] {
+            let since_epoch = time.map_or(Ok(Duration::ZERO), |time| time.duration_since(SystemTime::UNIX_EPOCH));
+            match since_epoch {
+                Ok(after) => write!(f, ":{}", after.as_nanos())?,
+                Err(before) => write!(f, ":-{}", before.duration().as_nanos())?,
+            }
+        }
+        Ok(())
     }
 }
 

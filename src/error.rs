@@ -72,6 +72,24 @@ pub enum Error {
     #[error("TestMemoryStore: failed to write {path}", path = path.display())]
     MemoryWrite { path: PathBuf, source: io::Error },
 
+    /// The value is stored, but searches will not find it, or find what it was before.
+    #[error(
+        "Wrote '{key}' but failed to index it: it is stored, and not indexed until it is written again or backfilled"
+    )]
+    NotIndexed { key: String, source: Fault },
+
+    /// The value is gone, and searches leave it out; the index still holds its words.
+    #[error("Deleted '{key}' but failed to take it out of the index")]
+    NotUnindexed { key: String, source: Fault },
+
+    /// A search index could not be used.
+    #[error("Failed to {operation} the search index {path}", path = path.display())]
+    Index { operation: &'static str, path: PathBuf, source: Fault },
+
+    /// A storage written in JavaScript reported a fault, which its caller keeps.
+    #[error("a storage that is not ours failed")]
+    Foreign,
+
     /// A defect of this package, contained so that the process lives on.
     #[error("strands-native failed internally: {0}. Please report this")]
     Internal(String),
@@ -83,6 +101,18 @@ impl Error {
         let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         Error::Internal(message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
     }
+}
+
+/// A fault that another system reported: a database, or a service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// The name that the system gives it, such as `SQLITE_BUSY`.
+    pub code: String,
+    /// What the system says about it.
+    pub message: String,
+    /// By what the system finds the request in its log, if it has one.
+    pub request_id: Option<String>,
 }
 
 /// A place in a text, counted from 1; columns count characters.

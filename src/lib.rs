@@ -5,6 +5,7 @@ pub mod error;
 pub mod memory;
 pub mod search;
 pub mod storage;
+pub mod write_queue;
 pub mod wtf8;
 
 mod file_lock;

@@ -2,6 +2,7 @@
 
 const native = require('../native.js')
 
+exports.Bm25SearchStrategy = native.Bm25SearchStrategy
 exports.KeywordSearchStrategy = native.KeywordSearchStrategy
 exports.STOP_WORDS = native.STOP_WORDS
 exports.tokenOverlapScore = native.tokenOverlapScore

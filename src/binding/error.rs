@@ -6,7 +6,7 @@ use std::io;
 use napi::bindgen_prelude::*;
 
 use super::foreign;
-use crate::error::Error as CoreError;
+use crate::error::{Error as CoreError, Fault};
 
 /// Message and options, as the constructors of all errors take them.
 type ErrorArguments = FnArgs<(String, Object<'static>)>;
@@ -21,7 +21,14 @@ pub fn to_js(env: &Env, error: &CoreError) -> Error {
         | CoreError::Internal(_) => global_class(env, "Error"),
         _ => foreign::function(env, "StorageError"),
     };
-    let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    let cause = error.source().and_then(|source| {
+        let fault = source.downcast_ref::<Fault>().map(|fault| fault_to_js(env, fault));
+        fault.or_else(|| source.downcast_ref::<io::Error>().map(|error| system_error(env, error)))
+    });
+    let cause = match cause.transpose() {
+        Ok(cause) => cause,
+        Err(fault) => return fault,
+    };
     class.and_then(|class| instance(env, &class, error.to_string(), cause)).unwrap_or_else(|fault| fault)
 }
 
@@ -38,13 +45,27 @@ fn instance(
     env: &Env,
     class: &Function<'_, ErrorArguments, Unknown<'static>>,
     message: String,
-    cause: Option<&io::Error>,
+    cause: Option<Object<'_>>,
 ) -> Result<Error> {
     let mut options = Object::new(env)?;
     if let Some(cause) = cause {
-        options.set("cause", system_error(env, cause)?)?;
+        options.set("cause", cause)?;
     }
     Ok(Error::from(class.new_instance((message, options).into())?))
+}
+
+/// A fault of another system: its `code`, and its `requestId` if there is one.
+fn fault_to_js(env: &Env, fault: &Fault) -> Result<Object<'static>> {
+    let mut object = error_object(env, fault.message.clone())?;
+    object.set("code", fault.code.as_str())?;
+    if let Some(request_id) = &fault.request_id {
+        object.set("requestId", request_id.as_str())?;
+    }
+    Ok(object)
+}
+
+fn error_object(env: &Env, message: String) -> Result<Object<'static>> {
+    Object::from_unknown(global_class(env, "Error")?.new_instance((message, Object::new(env)?).into())?)
 }
 
 /// An error of the operating system as Node gives it: `code` such as `ENOSPC`, and `errno`, negative.
@@ -54,8 +75,7 @@ fn system_error(env: &Env, error: &io::Error) -> Result<Object<'static>> {
         Some(code) => format!("{code}: {error}"),
         None => error.to_string(),
     };
-    let mut object: Object<'static> =
-        Object::from_unknown(global_class(env, "Error")?.new_instance((message, Object::new(env)?).into())?)?;
+    let mut object = error_object(env, message)?;
     if let Some(code) = code {
         object.set("code", code)?;
     }

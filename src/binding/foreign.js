@@ -23,6 +23,7 @@
     LocalFileStorage: STORAGE_METHODS,
     NamespacedStorage: STORAGE_METHODS,
     KeywordSearchStrategy: ['search'],
+    Bm25SearchStrategy: ['index', 'remove', 'search', 'backfill', 'close'],
     TestMemoryStore: ['search', 'add'],
   }
 
@@ -50,8 +51,33 @@
     return loaded.KeywordSearchStrategy.some(isKeywordSearch) ? strategy : undefined
   }
 
-  /** The promise of the last turn of additions to each store. */
+  /** The promise of the last turn of changes that each object was asked for. */
   const turns = new WeakMap()
+
+  /** The storage that each strategy with one index file is for. */
+  const claims = new WeakMap()
+
+  /** Up to so many keys are looked for one by one: a listing that begins with a key is short. */
+  const FEW_KEYS = 8
+
+  /** Whether a storage that is not ours has these keys. */
+  async function existing(storage, keys) {
+    if (keys.length <= FEW_KEYS) return Promise.all(keys.map(async (key) => (await storage.list(key)).includes(key)))
+    const present = new Set(await storage.list(''))
+    return keys.map((key) => present.has(key))
+  }
+
+  const describe = (storage, folder) => folder ?? `a ${storage.constructor?.name ?? 'storage'} without a baseDir`
+
+  /** Tests may put another function in its place later. */
+  const nextLoopTurn = setImmediate
+
+  /** The answer to one change of a turn. */
+  async function answer(turn, number) {
+    const { outputs, errors } = await turn
+    if (number in errors) throw errors[number]
+    return outputs[number]
+  }
 
   /** What Rust lends: the rules for names, and keyword search. */
   let native
@@ -62,9 +88,9 @@
   function rejectWhereItThrows(prototype, name) {
     const native = prototype[name]
     const method = {
-      [name](first, second) {
+      [name](first, second, third) {
         try {
-          return native.call(this, first, second)
+          return native.call(this, first, second, third)
         } catch (error) {
           return Promise.reject(error)
         }
@@ -129,23 +155,36 @@
         }
       }
       functions.KeywordSearchStrategy = exports.KeywordSearchStrategy
+      if (Symbol.asyncDispose) {
+        const { prototype } = exports.Bm25SearchStrategy
+        Object.defineProperty(prototype, Symbol.asyncDispose, {
+          value: prototype.close,
+          writable: true,
+          configurable: true,
+        })
+      }
     },
 
     /** Whether a constructor of this name was called with `new`, on an instance of the class or of a subclass. */
     isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
 
-    /** Begins a turn of additions to a store, and ends it with the turn of JavaScript. `promise` gives their answers. */
-    beginTurn(store, promise, end) {
-      turns.set(store, promise)
+    /** Begins a turn of changes, which ends with that of JavaScript. `promise` gives their answers. */
+    beginMicroTurn(owner, promise, end) {
+      turns.set(owner, promise)
       queueMicrotask(end)
     },
 
-    /** The answer to one addition of the present turn. */
-    async answer(store, number) {
-      const { ids, errors } = await turns.get(store)
-      if (number in errors) throw errors[number]
-      return { id: ids[number] }
+    /** The same for changes of which each follows upon some input or output: all that is done by now belongs to it. */
+    beginLoopTurn(owner, promise, end) {
+      turns.set(owner, promise)
+      nextLoopTurn(end)
     },
+
+    /** What a memory store answers to one addition of the present turn. */
+    added: async (store, number) => ({ id: await answer(turns.get(store), number) }),
+
+    /** What a search strategy answers to one change of its index in the present turn. */
+    indexed: (strategy, number) => answer(turns.get(strategy), number),
 
     /** The set of words that a space separates. */
     setOf: (joined) => new Set(joined ? joined.split(' ') : []),
@@ -189,6 +228,65 @@
     isPlain(storage) {
       return !!originals.get(prototypeOf(storage))?.every((method, index) => storage[STORAGE_METHODS[index]] === method)
     },
+
+    /** Search results without bytes. */
+    ranked: (keys, scores) => keys.map((key, index) => ({ key, score: scores[index] })),
+
+    /** Claims a strategy with one index file for a storage, or says which other it is for. */
+    claim(strategy, storage, folder) {
+      const claim = claims.get(strategy)
+      const holder = claim?.storage.deref()
+      // A storage that nobody can reach any more has nothing to say. Objects for one folder are one storage.
+      if (!claim || (folder === null ? !holder : false)) {
+        claims.set(strategy, { storage: new WeakRef(storage), folder, description: describe(storage, folder) })
+        return null
+      }
+      if (folder === null ? holder === storage : folder === claim.folder) return null
+      return [claim.description, describe(storage, folder)]
+    },
+
+    unclaim: (strategy) => claims.delete(strategy),
+
+    /**
+     * Lets another thread use a storage that is not ours, and tell `onProgress` how far it is. `work` gets the function
+     * by which it asks, and gives a promise. What JavaScript threw meanwhile is what the promise is rejected with.
+     */
+    async lend(storage, onProgress, work) {
+      let fault
+      const operations = {
+        list: async () => [...(await storage.list(''))],
+        read: async (key) => asUint8Array(await readOrSkip(storage, key)),
+        existing: (keys) => existing(storage, keys),
+        progress: async ([done, total]) => onProgress?.({ done, total }),
+      }
+      const perform = (operation, argument, answer) => {
+        const done = operations[operation](argument)
+        done.then(answer).catch((error) => {
+          fault ??= { error }
+          answer()
+        })
+      }
+      let result
+      try {
+        result = await work(perform)
+      } catch (error) {
+        fault ??= { error }
+      }
+      if (fault) throw fault.error
+      return result
+    },
+
+    /** Tells of an index file that was no good. */
+    warnOfSetAside(path, now, problem) {
+      process.emitWarning(
+        `The search index ${path} could not be used (${problem}). It was set aside as ${now}, and made anew.`,
+      )
+    },
+
+    isOurs: (storage) => prototypeOf(storage) !== undefined,
+
+    /** Whether a storage of ours, or of the SDK, keeps its files in a sandbox. */
+    isSandboxed: (storage) => !!(storage[SANDBOX] ?? storage._sandbox),
 
     async index(storage, written, key, data) {
       await written

@@ -101,6 +101,48 @@ export interface NormalizeOptions {
   normalize?: 'NFC' | 'NFKC' | undefined
 }
 
+/** Options of a {@link Bm25SearchStrategy}. */
+export interface Bm25SearchStrategyOptions extends NormalizeOptions {
+  /**
+   * The index file. One for one storage of any kind, but for a sandboxed one. Where it is not given, each folder has an
+   * index beside it, named `.__strands_<folder>-fts5.sqlite`.
+   */
+  dbPath?: string | undefined
+  /** Whether an entry must hold any term of the question, or all of them. Any, where it is not given. */
+  match?: 'any' | 'all' | undefined
+  /** At most this many results, 1 or more. All, where it is not given. */
+  limit?: number | undefined
+}
+
+/** Options of one {@link Bm25SearchStrategy.backfill}. */
+export interface Bm25BackfillOptions {
+  /** Called now and then, and in the end. What it throws ends the backfill. */
+  onProgress?: ((progress: { done: number; total: number }) => void) | undefined
+}
+
+/** What a {@link Bm25SearchStrategy.backfill} did, in numbers of entries. */
+export interface Bm25BackfillResult {
+  /** Taken into the index, or taken in anew. */
+  indexed: number
+  /** In the index as they are. */
+  unchanged: number
+  /** Taken out of the index. */
+  removed: number
+}
+
+// The same as in TypeScript's own library, for those who compile without it.
+declare global {
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol
+  }
+}
+
+// The method of the class of this name that has no name; the others stand below, from the Rust sources.
+export interface Bm25SearchStrategy {
+  /** The same as `close()`, for `await using`. Where Node has no `Symbol.asyncDispose`, it is not there. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
 /**
  * A storage operation failed. The message names the operation and the key; `cause` is the fault below it, which for a
  * fault of the operating system carries a `code` such as `'ENOSPC'`.

@@ -3,13 +3,13 @@
 use napi::ValueType;
 use napi::bindgen_prelude::*;
 
-use super::additions::Additions;
+use super::batches::{Answered, Batches};
 use super::error::{to_js, wrong_type};
 use super::{foreign, off_thread, options};
 use crate::error::Error as CoreError;
 use crate::memory::json::Value;
 use crate::memory::test_memory_store::{
-    DEFAULT_MAX_SEARCH_RESULTS, Draft, Location, Memory, TestMemoryStore as CoreTestMemoryStore,
+    DEFAULT_MAX_SEARCH_RESULTS, Draft, Location, Memory, OpenStore, TestMemoryStore as CoreTestMemoryStore,
 };
 use crate::wtf8::Wtf8;
 
@@ -24,7 +24,12 @@ const RELEVANCE_SCORE: &str = "_relevanceScore";
 #[napi_derive::napi]
 pub struct TestMemoryStore {
     inner: CoreTestMemoryStore,
-    additions: Additions,
+    additions: Batches<OpenStore>,
+}
+
+impl Answered for OpenStore {
+    const BEGIN_TURN: &'static str = "beginMicroTurn";
+    const ANSWER: &'static str = "added";
 }
 
 #[napi_derive::napi]
@@ -64,10 +69,7 @@ impl TestMemoryStore {
         this.set("writable", is_on("writable")?)?;
         this.set("extraction", options::raw_property(&env, &options, "extraction")?)?;
         let normalization = options::normalization(&env, options.to_unknown())?;
-        Ok(TestMemoryStore {
-            inner: CoreTestMemoryStore::new(location, normalization),
-            additions: Additions::default(),
-        })
+        Ok(TestMemoryStore { inner: CoreTestMemoryStore::new(location, normalization), additions: Batches::default() })
     }
 
     /// The memories that share words with `query`: those with most of its words first, then the newest, then those

@@ -31,6 +31,11 @@ pub fn key(env: &Env, value: Unknown<'_>) -> Result<Key> {
         .and_then(|key| Key::parse(&key).map_err(|error| to_js(env, &error)))
 }
 
+/// Converts the key of a storage with rules of its own.
+pub fn foreign_key(env: &Env, value: Unknown<'_>) -> Result<Key> {
+    well_formed(env, "key", value, |key, reason| CoreError::InvalidKey { key, reason }).map(Key::from_listing)
+}
+
 /// Converts a list or namespace prefix.
 pub fn prefix(env: &Env, value: Unknown<'_>) -> Result<Prefix> {
     well_formed(env, "prefix", value, |prefix, reason| CoreError::InvalidPrefix { prefix, reason })
@@ -96,6 +101,16 @@ pub fn size(env: &Env, name: &str, value: Unknown<'_>) -> Result<usize> {
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates: infinity is no limit")]
     Ok(size as usize)
+}
+
+/// Converts a number of things, from 1 up.
+pub fn count(env: &Env, name: &str, value: Unknown<'_>) -> Result<usize> {
+    let count = if value.get_type()? == ValueType::Number { f64::from_unknown(value)? } else { f64::NAN };
+    if count.is_nan() || count < 1.0 || count.fract() != 0.0 {
+        return Err(wrong_type(env, format!("{name} must be a whole number, 1 or more")));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    Ok(count as usize)
 }
 
 /// Converts the option `normalize` of an object that may be undefined.

@@ -6,19 +6,16 @@
 //! change might not show is compared byte for byte.
 //!
 //! # Writing
-//! Additions wait in a queue. Whoever comes to write and finds nobody at it does so until the queue is empty, taking all
-//! that waits at each round, so that a burst of additions costs a few rewrites. A round holds the lock of the file, then
-//! the turn among the threads that may replace the snapshot; it reads the file again if anything else wrote it, and
-//! replaces it. Readers go on with what was there before until the new file is in place.
+//! Additions wait in a [queue](crate::write_queue), so that a burst of them costs a few rewrites. A round holds the lock
+//! of the file, then the turn among the threads that may replace the snapshot; it reads the file again if anything else
+//! wrote it, and replaces it. Readers go on with what was there before until the new file is in place.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use uuid::Uuid;
@@ -28,9 +25,7 @@ use crate::atomic_file::{self, Durability, Stamp, is_missing};
 use crate::error::{Error, Result};
 use crate::file_lock::FileLock;
 use crate::search::normalization::Normalization;
-
-/// Receives the id of an added record. The error is shared by all that were to be written together.
-pub type Done = Box<dyn FnOnce(std::result::Result<String, Arc<Error>>) + Send>;
+use crate::write_queue::WriteQueue;
 
 /// One file, or the memory of one store that has none.
 pub struct MemoryFile {
@@ -40,7 +35,8 @@ pub struct MemoryFile {
     snapshot: RwLock<Option<Snapshot>>,
     /// Held by whoever may replace the snapshot.
     turn: Mutex<()>,
-    queue: Mutex<Queue>,
+    /// Answered with the ids of the records.
+    queue: WriteQueue<Draft, String>,
 }
 
 struct Snapshot {
@@ -54,12 +50,6 @@ struct Version {
     stamp: Option<Stamp>,
     /// Whether the file cannot change without changing its stamp.
     settled: bool,
-}
-
-#[derive(Default)]
-struct Queue {
-    waiting: Vec<(Draft, Done)>,
-    is_written: bool,
 }
 
 impl MemoryFile {
@@ -93,7 +83,7 @@ impl MemoryFile {
             normalization,
             snapshot: RwLock::new(None),
             turn: Mutex::new(()),
-            queue: Mutex::new(Queue::default()),
+            queue: WriteQueue::default(),
         })
     }
 
@@ -123,48 +113,17 @@ impl MemoryFile {
         Ok(use_recall(&snapshot.recall))
     }
 
-    /// Queues an addition. It waits until [`write_waiting`](Self::write_waiting) is called, by whomever.
-    pub fn enqueue(&self, draft: Draft, done: Done) {
-        self.queue().waiting.push((draft, done));
+    /// The additions that wait.
+    pub fn queue(&self) -> &WriteQueue<Draft, String> {
+        &self.queue
     }
 
     /// Writes until nothing waits, unless another thread is at it. May block.
     pub fn write_waiting(&self) {
-        if mem::replace(&mut self.queue().is_written, true) {
-            return;
-        }
-        let writing = Writing(self);
-        loop {
-            let (drafts, dones): (Vec<Draft>, Vec<Done>) = {
-                let mut queue = self.queue();
-                if queue.waiting.is_empty() {
-                    // Under the same lock: what is queued after this finds nobody at it.
-                    queue.is_written = false;
-                    mem::forget(writing);
-                    return;
-                }
-                mem::take(&mut queue.waiting).into_iter().unzip()
-            };
-            let added = catch_unwind(AssertUnwindSafe(|| self.add(&drafts)));
-            match added.unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref()))) {
-                Ok(ids) => dones.into_iter().zip(ids).for_each(|(done, id)| done(Ok(id))),
-                Err(error) => fail_all(dones, error),
-            }
-        }
-    }
-
-    /// Fails what waits, unless another thread is at it.
-    pub fn give_up(&self, error: Error) {
-        let mut queue = self.queue();
-        if !queue.is_written {
-            let waiting = mem::take(&mut queue.waiting);
-            drop(queue);
-            fail_all(waiting.into_iter().map(|(_, done)| done), error);
-        }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.write_waiting(|drafts| match self.add(drafts) {
+            Ok(ids) => ids.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(Arc::new(error)); drafts.len()],
+        });
     }
 
     /// Adds all drafts in one rewrite of the file, and gives the id of each.
@@ -275,20 +234,6 @@ impl MemoryFile {
             Err(source) => Err(Error::MemoryRead { path: path.clone(), source }),
         }
     }
-}
-
-/// That a thread writes, which ends with it even if it panics.
-struct Writing<'a>(&'a MemoryFile);
-
-impl Drop for Writing<'_> {
-    fn drop(&mut self) {
-        self.0.queue().is_written = false;
-    }
-}
-
-fn fail_all(dones: impl IntoIterator<Item = Done>, error: Error) {
-    let error = Arc::new(error);
-    dones.into_iter().for_each(|done| done(Err(Arc::clone(&error))));
 }
 
 /// The bytes of a file and their version; no bytes if there is no file.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::json::{self, Value};
-pub use super::memory_file::Done;
 use super::memory_file::MemoryFile;
 pub use super::recall::Draft;
 use super::records::Record;
 use crate::error::{Error, Result};
 use crate::search::normalization::Normalization;
 use crate::search::tokenize::TokenSet;
+use crate::write_queue::{Batched, Done};
 use crate::wtf8::Wtf8;
 
 /// How many memories a search gives if nobody says (both SDKs).
@@ -124,25 +124,30 @@ impl OpenStore {
             found.map(memory).collect()
         })
     }
+}
 
-    /// Queues a memory to be added and gives `done` its id, or that of the memory which has the same trimmed content.
-    /// It waits until [`write_waiting`](Self::write_waiting) is called.
-    pub fn add(&self, draft: Draft, done: Done) {
-        self.file.enqueue(draft, done);
+/// Additions, answered with the id of the memory, or with that of the one which has the same trimmed content.
+impl Batched for OpenStore {
+    type Change = Draft;
+    type Output = String;
+
+    fn enqueue(&self, draft: Draft, done: Done<String>) {
+        self.file.queue().push(draft, done);
     }
 
-    /// Writes what waits, unless another thread is at it, which then does. May block.
-    pub fn write_waiting(&self) {
+    fn write_waiting(&self) {
         self.file.write_waiting();
     }
 
-    /// Fails what waits, where nobody can write it.
-    pub fn give_up(&self, error: Error) {
-        self.file.give_up(error);
+    fn give_up(&self, error: Error) {
+        self.file.queue().give_up(error);
     }
 
-    /// Whether both are the same file.
-    pub fn is_same(&self, other: &OpenStore) -> bool {
+    fn is_being_written(&self) -> bool {
+        self.file.queue().is_being_written()
+    }
+
+    fn is_same(&self, other: &OpenStore) -> bool {
         Arc::ptr_eq(&self.file, &other.file)
     }
 }

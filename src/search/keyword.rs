@@ -117,7 +117,7 @@ impl KeywordSearch {
 
 /// Reads the entries at these positions of a listing, several at a time, and calls `take` with what was read, in no
 /// order. What has gone since it was listed, or cannot be read, is left out: one bad entry must not fail a search.
-fn read_each(
+pub(super) fn read_each(
     storage: &dyn Storage,
     listing: &[(Key, Version)],
     positions: &[usize],

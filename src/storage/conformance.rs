@@ -40,6 +40,9 @@ fn listings_are_sorted_and_prefixed(storage: &dyn Storage) {
         storage.write(&key(name), Bytes::from(name.to_owned())).expect("write");
     }
     assert_eq!(listing(storage, ""), keys);
+    let keys_and_another: Vec<Key> = keys.iter().chain(&["a/c"]).map(|name| key(name)).collect();
+    let is_there: Vec<bool> = keys_and_another.iter().map(|key| key.as_str() != "a/c").collect();
+    assert_eq!(storage.existing(&keys_and_another).expect("existing"), is_there);
     let entries = storage.entries(&Prefix::default()).expect("entries");
     assert_eq!(entries.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), keys);
     assert_eq!(listing(storage, "a"), ["a b", "a/b.md", "a/c/d", "ab"]);

@@ -63,6 +63,10 @@ impl Storage for InMemoryStorage {
         Ok(self.select(prefix, |key, _| key.clone()))
     }
 
+    fn exists(&self, key: &Key) -> Result<bool> {
+        Ok(self.entries.read().unwrap_or_else(PoisonError::into_inner).contains_key(key))
+    }
+
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
         Ok(self.select(prefix, |key, entry| (key.clone(), Version::Revision(entry.revision))))
     }

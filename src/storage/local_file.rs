@@ -196,6 +196,34 @@ impl Storage for LocalFileStorage {
         Ok(keys)
     }
 
+    fn exists(&self, key: &Key) -> Result<bool> {
+        match fs::metadata(self.path(key.as_str())) {
+            Ok(metadata) => Ok(metadata.is_file()),
+            Err(error) if is_missing(&error) => Ok(false),
+            Err(source) => Err(Error::Read { key: key.to_string(), source }),
+        }
+    }
+
+    fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
+        /// Fewer are looked at before a thread has started.
+        const WORTH_A_THREAD: usize = 2048;
+
+        let exist = |keys: &[Key]| keys.iter().map(|key| self.exists(key)).collect::<Result<Vec<bool>>>();
+        if keys.len() < WORTH_A_THREAD {
+            return exist(keys);
+        }
+        let (near, far) = keys.split_at(keys.len() / 2);
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().spawn_scoped(scope, || exist(far));
+            let mut existing = exist(near)?;
+            existing.extend(match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref())))?,
+                Err(_) => exist(far)?,
+            });
+            Ok(existing)
+        })
+    }
+
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
         let mut entries = self.walk(prefix, |key, entry| {
             let metadata = match entry.metadata() {

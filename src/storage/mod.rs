@@ -41,6 +41,14 @@ pub trait Storage: Send + Sync {
 
     /// The same keys, each with the version of its value. What vanishes meanwhile is left out.
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>>;
+
+    /// Whether there is a value under `key`.
+    fn exists(&self, key: &Key) -> Result<bool>;
+
+    /// The same for many keys.
+    fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
+        keys.iter().map(|key| self.exists(key)).collect()
+    }
 }
 
 /// What tells a value from those before and after it under the same key, without reading it.
@@ -50,6 +58,8 @@ pub enum Version {
     Revision(u64),
     /// Identity, size and times of a file.
     File(Stamp),
+    /// Nothing is known.
+    Unknown,
 }
 
 impl Version {
@@ -59,6 +69,15 @@ impl Version {
         match self {
             Version::Revision(_) => true,
             Version::File(stamp) => stamp.is_settled(read_at),
+            Version::Unknown => false,
+        }
+    }
+
+    /// The version as a text that means the same in other processes, if it does.
+    pub fn lasting(&self) -> Option<String> {
+        match self {
+            Version::File(stamp) => Some(stamp.to_string()),
+            Version::Revision(_) | Version::Unknown => None,
         }
     }
 }

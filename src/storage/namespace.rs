@@ -71,6 +71,14 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
         Ok(keys.iter().map(|key| self.inner_key(key)).collect())
     }
 
+    fn exists(&self, key: &Key) -> Result<bool> {
+        self.storage.exists(&self.outer_key(key))
+    }
+
+    fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
+        self.storage.existing(&keys.iter().map(|key| self.outer_key(key)).collect::<Vec<_>>())
+    }
+
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
         let entries = self.storage.entries(&self.outer_prefix(prefix))?;
         Ok(entries.iter().map(|(key, version)| (self.inner_key(key), *version)).collect())

@@ -23,7 +23,7 @@ type Value = Either<Uint8ArraySlice<'static>, Null>;
 /// What the classes share: a storage, how to search it, and whether its calls are too short to be worth another thread.
 #[derive(Clone)]
 pub struct Backend {
-    storage: Arc<dyn Storage>,
+    pub storage: Arc<dyn Storage>,
     pub(super) keyword: Arc<KeywordSearch>,
     is_immediate: bool,
     pub(super) has_strategy: bool,

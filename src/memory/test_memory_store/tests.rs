@@ -19,7 +19,7 @@ fn add(store: &TestMemoryStore, content: &str) -> std::result::Result<String, St
     let done = Box::new(move |outcome| sender.send(outcome).expect("the receiver waits"));
     let draft = Draft::new(content.to_owned().into(), None).map_err(|error| error.to_string())?;
     let open = store.open().map_err(|error| error.to_string())?;
-    open.add(draft, done);
+    open.enqueue(draft, done);
     open.write_waiting();
     receiver.recv().expect("every addition is answered").map_err(|error| error.to_string())
 }
@@ -171,7 +171,7 @@ fn additions_that_wait_are_written_together() {
     for number in 0..100 {
         let sender = sender.clone();
         let done = Box::new(move |outcome: std::result::Result<String, _>| sender.send(outcome.is_ok()).unwrap());
-        open.add(draft(&format!("number{number}")), done);
+        open.enqueue(draft(&format!("number{number}")), done);
     }
     let before = fs::read_dir(folder.path()).unwrap().count();
     thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| open.write_waiting()))));
@@ -185,7 +185,7 @@ fn what_nobody_can_write_fails_and_the_store_stays_usable() {
     let store = store_at(&folder.path().join("notes.json"));
     let (sender, receiver) = mpsc::channel();
     let open = store.open().unwrap();
-    open.add(draft("never"), Box::new(move |outcome| sender.send(outcome.is_err()).unwrap()));
+    open.enqueue(draft("never"), Box::new(move |outcome| sender.send(outcome.is_err()).unwrap()));
     open.give_up(Error::Internal("no thread".to_owned()));
     assert!(receiver.recv().unwrap());
     add(&store, "later").unwrap();
@@ -259,7 +259,7 @@ fn a_search_is_not_held_up_by_a_writer_that_waits_for_another_process() {
     let lock = crate::file_lock::FileLock::acquire(&path).unwrap().expect("there is a file");
     let (sender, receiver) = mpsc::channel();
     let open = store.open().unwrap();
-    open.add(draft("later"), Box::new(move |_| sender.send(()).unwrap()));
+    open.enqueue(draft("later"), Box::new(move |_| sender.send(()).unwrap()));
     let writing = thread::spawn(move || open.write_waiting());
     assert_eq!(found(&store, "already later").unwrap(), ["already there"]);
     assert!(receiver.recv_timeout(Duration::from_millis(30)).is_err());

@@ -1,6 +1,6 @@
-//! Additions that a store is asked for within one turn of JavaScript: written together, and answered together.
+//! Changes that are asked for within one turn of JavaScript: written together, and answered together.
 //!
-//! A promise that another thread settles takes a thread-safe function of its own, which costs more than an addition does.
+//! A promise that another thread settles takes a thread-safe function of its own, which costs more than a change does.
 //! Those of a turn share one, whose value holds the answers of all of them; the script picks out the answer of each.
 
 use std::cell::RefCell;
@@ -14,80 +14,92 @@ use napi::bindgen_prelude::*;
 use super::error::to_js;
 use super::foreign;
 use crate::error::Error as CoreError;
-use crate::memory::test_memory_store::{Done, Draft, OpenStore};
+use crate::write_queue::{Answer, Batched, Done};
 
-type Answer = std::result::Result<String, Arc<CoreError>>;
 type Settle = Box<dyn FnOnce(Env) -> Result<Object<'static>> + Send>;
 
-/// The additions to one store.
-#[derive(Clone, Default)]
-pub struct Additions(Rc<RefCell<Option<Turn>>>);
-
-/// Those of the present turn of JavaScript.
-struct Turn {
-    answers: Arc<Mutex<Answers>>,
-    stores: Vec<OpenStore>,
+/// The functions of the script for a kind of changes.
+pub trait Answered: Batched<Output: ToNapiValue> {
+    /// Begins a turn, and says when it ends.
+    const BEGIN_TURN: &'static str;
+    /// What the promise for one change gives.
+    const ANSWER: &'static str;
 }
 
-struct Answers {
-    given: Vec<Option<Answer>>,
+/// The changes that one JavaScript object is asked for.
+pub struct Batches<B: Answered>(Rc<RefCell<Option<Turn<B>>>>);
+
+impl<B: Answered> Default for Batches<B> {
+    fn default() -> Self {
+        Batches(Rc::default())
+    }
+}
+
+/// Those of the present turn of JavaScript.
+struct Turn<B: Answered> {
+    answers: Arc<Mutex<Answers<B::Output>>>,
+    destinations: Vec<B>,
+}
+
+struct Answers<T> {
+    given: Vec<Option<Answer<T>>>,
     missing: usize,
     is_turn_over: bool,
     deferred: Option<JsDeferred<Object<'static>, Settle>>,
 }
 
-impl Additions {
-    /// A promise for the id of an addition to `store`, which is the JavaScript object `this`.
-    pub fn add<'env>(
+impl<B: Answered> Batches<B> {
+    /// A promise for what comes of a change, which the JavaScript object `this` was asked for.
+    pub fn add<'env, V>(
         &self,
         env: &'env Env,
         this: &Object<'_>,
-        store: &OpenStore,
-        draft: Draft,
-    ) -> Result<PromiseRaw<'env, Object<'static>>> {
+        destination: &B,
+        change: B::Change,
+    ) -> Result<PromiseRaw<'env, V>> {
         if self.0.borrow().is_none() {
             self.begin_turn(env, this)?;
         }
         let mut turn = self.0.borrow_mut();
-        let turn = turn.as_mut().ok_or_else(|| Error::from_reason("a turn of additions ended before it began"))?;
+        let turn = turn.as_mut().ok_or_else(|| Error::from_reason("a turn of changes ended before it began"))?;
         let (number, done) = expect_answer(&turn.answers);
-        store.add(draft, done);
-        if !turn.stores.iter().any(|known| known.is_same(store)) {
-            turn.stores.push(store.clone());
+        destination.enqueue(change, done);
+        if !turn.destinations.iter().any(|known| known.is_same(destination)) {
+            turn.destinations.push(destination.clone());
         }
-        foreign::call(env, "answer", (*this, number))
+        foreign::call(env, B::ANSWER, (*this, number))
     }
 
     fn begin_turn(&self, env: &Env, this: &Object<'_>) -> Result<()> {
         let (deferred, promise) = env.create_deferred()?;
         let answers = Answers { given: Vec::new(), missing: 0, is_turn_over: false, deferred: Some(deferred) };
-        *self.0.borrow_mut() = Some(Turn { answers: Arc::new(Mutex::new(answers)), stores: Vec::new() });
+        *self.0.borrow_mut() = Some(Turn { answers: Arc::new(Mutex::new(answers)), destinations: Vec::new() });
         let open = Rc::clone(&self.0);
         let end = move |_: FunctionCallContext<'_>| {
             drop(open.borrow_mut().take());
             Ok(())
         };
-        foreign::call(env, "beginTurn", (*this, promise, env.create_function_from_closure::<(), _, _>("end", end)?))
+        foreign::call(env, B::BEGIN_TURN, (*this, promise, env.create_function_from_closure::<(), _, _>("end", end)?))
     }
 }
 
-/// A turn ends with the turn of JavaScript, or with its thread: others may have added to the same files meanwhile.
-impl Drop for Turn {
+/// A turn ends when the script says so, or with its thread: others may have asked for changes to the same meanwhile.
+impl<B: Answered> Drop for Turn<B> {
     fn drop(&mut self) {
         update(&self.answers, |answers| answers.is_turn_over = true);
-        for store in self.stores.drain(..) {
-            let to_write = store.clone();
+        for destination in self.destinations.drain(..).filter(|destination| !destination.is_being_written()) {
+            let to_write = destination.clone();
             // A thread of its own, since it may have to wait for another process.
             let thread = thread::Builder::new().name("strands-native writer".into());
             if let Err(error) = thread.spawn(move || to_write.write_waiting()) {
-                store.give_up(CoreError::Internal(format!("no thread could be started to write on: {error}")));
+                destination.give_up(CoreError::Internal(format!("no thread could be started to write on: {error}")));
             }
         }
     }
 }
 
 /// The number of one more answer, and what gives it.
-fn expect_answer(answers: &Arc<Mutex<Answers>>) -> (u32, Done) {
+fn expect_answer<T: Send + ToNapiValue + 'static>(answers: &Arc<Mutex<Answers<T>>>) -> (u32, Done<T>) {
     let number = update(answers, |answers| {
         answers.given.push(None);
         answers.missing += 1;
@@ -104,7 +116,10 @@ fn expect_answer(answers: &Arc<Mutex<Answers>>) -> (u32, Done) {
 }
 
 /// Settles the promise of the turn with what is the last change that it waits for.
-fn update<T>(answers: &Mutex<Answers>, change: impl FnOnce(&mut Answers) -> T) -> T {
+fn update<T: Send + ToNapiValue + 'static, R>(
+    answers: &Mutex<Answers<T>>,
+    change: impl FnOnce(&mut Answers<T>) -> R,
+) -> R {
     let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
     let changed = change(&mut answers);
     if answers.is_turn_over
@@ -117,13 +132,13 @@ fn update<T>(answers: &Mutex<Answers>, change: impl FnOnce(&mut Answers) -> T) -
     changed
 }
 
-/// The ids, and in their places the errors of those that there are none of.
-fn answers_to_js(env: &Env, given: Vec<Option<Answer>>) -> Result<Object<'static>> {
-    let mut ids: Vec<Option<String>> = Vec::with_capacity(given.len());
+/// The outputs, and in their places the errors of those that there are none of.
+fn answers_to_js<T: ToNapiValue>(env: &Env, given: Vec<Option<Answer<T>>>) -> Result<Object<'static>> {
+    let mut outputs: Vec<Option<T>> = Vec::with_capacity(given.len());
     let mut errors = Object::new(env)?;
     for (number, answer) in given.into_iter().enumerate() {
-        ids.push(match answer {
-            Some(Ok(id)) => Some(id),
+        outputs.push(match answer {
+            Some(Ok(output)) => Some(output),
             Some(Err(error)) => {
                 errors.set(number.to_string(), to_js(env, &error))?;
                 None
@@ -132,7 +147,7 @@ fn answers_to_js(env: &Env, given: Vec<Option<Answer>>) -> Result<Object<'static
         });
     }
     let mut answers: Object<'static> = Object::new(env)?;
-    answers.set("ids", ids)?;
+    answers.set("outputs", outputs)?;
     answers.set("errors", errors)?;
     Ok(answers)
 }

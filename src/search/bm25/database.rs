@@ -1,0 +1,443 @@
+//! The index file: a SQLite database in the shape that the Python SDK makes and reads.
+//!
+//! # Tables
+//! `documents` is an FTS5 table of keys and contents, `doc_hashes` has the MD5 of the bytes behind each content. A new
+//! `documents` table stems English words and takes accents off all letters; one that is there is used as it is.
+//! `strands_native_versions`, which backfills need, tells which version of an
+//! entry a hash is of. `PRAGMA user_version` is 1 while the index lacks entries that it had.
+//!
+//! # Finding the row of a key
+//! The Python SDK goes through all of `documents` for it. Here an entry has the same row number in both tables, so that
+//! the index of `doc_hashes` finds it. Rows that Python wrote need not agree: the key in the row decides, and where it is
+//! another, the full-text index finds the key by its words.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use md5::{Digest, Md5};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::atomic_file::same_file;
+use crate::error::{Error, Fault};
+
+/// How long another writer may hold the database before waiting for it is a fault.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// What a new `documents` table does with words, over the default of FTS5: `porter` finds "moved" by "moving", and version 2
+/// of removing accents also takes them off letters with several.
+const TOKENIZER: &str = "porter unicode61 remove_diacritics 2";
+
+/// Why a database could not be used.
+#[derive(Debug)]
+pub enum Trouble {
+    /// It is damaged, or not an index: this file will never work.
+    Broken(Fault),
+    /// It may work at another time.
+    Failed(Fault),
+    /// The storage could not be asked for what was needed.
+    Storage(Error),
+}
+
+impl Trouble {
+    /// Whether another process holds the database, so that another attempt would wait as long.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Trouble::Failed(fault) if fault.code == "SQLITE_BUSY")
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Trouble::Storage(error)
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        let fault = fault(&error);
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Trouble::Broken(fault),
+            _ => Trouble::Failed(fault),
+        }
+    }
+}
+
+/// What every function here returns.
+pub type Result<T> = std::result::Result<T, Trouble>;
+
+/// An entry as the index has it.
+#[derive(Debug)]
+pub struct Known {
+    /// The MD5 of its bytes.
+    pub hash: String,
+    /// The version that its bytes had, if that was recorded.
+    pub version: Option<String>,
+}
+
+/// The row of a document, and how well it matches: the more negative, the better.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranked {
+    row: i64,
+    /// What FTS5's `bm25()` gives.
+    pub rank: f64,
+}
+
+/// A connection to an index file.
+#[derive(Debug)]
+pub struct Database {
+    connection: Connection,
+    file: Option<Metadata>,
+}
+
+impl Database {
+    /// Opens the file at `path` for writing and makes it an index if it is none. `folder` is what it is about: nobody may
+    /// read the index who may not list the folder.
+    pub fn create(path: &Path, folder: Option<&Path>) -> Result<Self> {
+        let is_new = !path.exists();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        if is_new {
+            platform::hide_from_others(path, folder);
+        }
+        let mut database = Database { connection, file: fs::metadata(path).ok() };
+        database.become_index()?;
+        Ok(database)
+    }
+
+    /// Opens the file at `path` for reading; `None` if it holds no index yet.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        let open = |path: &Path, flags: OpenFlags| {
+            let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            let database = Database { connection, file: fs::metadata(path).ok() };
+            let is_index = database.prepare_to_read()?;
+            Ok(is_index.then_some(database))
+        };
+        // Whoever may write may also recover what a killed process left, and read beside other processes.
+        match open(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            Err(Trouble::Failed(_)) if !platform::is_writable(path) => {}
+            opened => return opened,
+        }
+        // Where nobody may write, nobody does: the file is read without the files that SQLite coordinates writers by.
+        let uri = immutable_uri(path);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let mut opened = open(&uri, flags)?;
+        // The next one looks at the file anew.
+        opened.iter_mut().for_each(|database| database.file = None);
+        Ok(opened)
+    }
+
+    /// Whether `file` is the one that is open.
+    pub fn is_of(&self, file: &Metadata) -> bool {
+        self.file.as_ref().is_some_and(|open| same_file(open, file))
+    }
+
+    fn become_index(&mut self) -> Result<()> {
+        // Before anything is changed: it may be a database of somebody else.
+        self.connection.busy_timeout(LONGEST_WAIT)?;
+        let is_index = self.has_documents()?;
+        // Readers and a writer do not wait for each other in this mode. Where others have the file open, it stays as it is.
+        self.connection.busy_timeout(Duration::from_millis(200))?;
+        match self.connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if !is_busy(&error) => return Err(error.into()),
+            _ => {}
+        }
+        self.connection.busy_timeout(LONGEST_WAIT)?;
+        // A power failure may cost the last changes, not the file: it is derived from others.
+        self.connection.pragma_update(None, "synchronous", "normal")?;
+        self.connection.pragma_update(None, "temp_store", "memory")?;
+        if is_index {
+            return Ok(());
+        }
+        let transaction = self.begin()?;
+        transaction.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(key, content, tokenize = '{TOKENIZER}');
+             CREATE TABLE IF NOT EXISTS doc_hashes (key TEXT PRIMARY KEY, hash TEXT NOT NULL);"
+        ))?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn prepare_to_read(&self) -> Result<bool> {
+        self.connection.busy_timeout(LONGEST_WAIT)?;
+        self.connection.pragma_update(None, "temp_store", "memory")?;
+        self.has_documents()
+    }
+
+    /// Whether the tables are there.
+    fn has_documents(&self) -> Result<bool> {
+        let definition = "SELECT sql FROM sqlite_master WHERE name = 'documents'";
+        let definition: Option<Option<String>> =
+            self.connection.query_row(definition, [], |row| row.get(0)).optional()?;
+        let Some(definition) = definition else { return Ok(false) };
+        if !definition.is_some_and(|sql| sql.to_ascii_lowercase().contains("fts5")) {
+            return Err(foreign("its table 'documents' is no full-text index"));
+        }
+        for columns in ["SELECT key, content FROM documents LIMIT 0", "SELECT key, hash FROM doc_hashes LIMIT 0"] {
+            match self.connection.prepare(columns) {
+                // A column is missing.
+                Err(error) if fault(&error).code == "SQLITE_ERROR" => return Err(foreign(&error.to_string())),
+                prepared => drop(prepared?),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Begins to write, once no other process does.
+    pub fn begin(&mut self) -> Result<Writing<'_>> {
+        // Where the tables were changed by another process since, statements are prepared again by themselves.
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        Ok(Writing(transaction))
+    }
+
+    /// Whether entries are missing that the index had before it was made anew.
+    pub fn is_incomplete(&self) -> Result<bool> {
+        let mut version = self.connection.prepare_cached("PRAGMA user_version")?;
+        Ok(version.query_row([], |row| row.get::<_, i64>(0))? != 0)
+    }
+
+    /// All documents that match, best first, and those of one rank in the order of their rows.
+    pub fn ranking(&self, expression: &str) -> Result<Vec<Ranked>> {
+        let mut matching =
+            self.connection.prepare_cached("SELECT rowid, rank FROM documents WHERE documents MATCH ?1")?;
+        let ranked = matching.query_map([expression], |row| Ok(Ranked { row: row.get(0)?, rank: row.get(1)? }))?;
+        let mut ranking = ranked.collect::<rusqlite::Result<Vec<_>>>()?;
+        ranking.sort_by(|left, right| left.rank.total_cmp(&right.rank));
+        Ok(ranking)
+    }
+
+    /// The keys of documents; `None` for one that has gone since it was ranked.
+    pub fn keys(&self, ranked: &[Ranked]) -> Result<Vec<Option<String>>> {
+        let mut key = self.connection.prepare_cached("SELECT key FROM documents WHERE rowid = ?1")?;
+        let keys = ranked.iter().map(|ranked| key.query_row([ranked.row], |row| row.get(0)).optional());
+        Ok(keys.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// A transaction that writes. It is undone where it is not committed.
+pub struct Writing<'a>(Transaction<'a>);
+
+impl Writing<'_> {
+    /// Makes what was written last.
+    pub fn commit(self) -> Result<()> {
+        Ok(self.0.commit()?)
+    }
+
+    fn execute_batch(&self, statements: &str) -> Result<()> {
+        Ok(self.0.execute_batch(statements)?)
+    }
+
+    /// Takes an entry in, in place of what the index has of it. Costs one look-up if that has the same hash.
+    pub fn put(&self, key: &str, hash: &str, content: impl FnOnce() -> String) -> Result<()> {
+        match self.hash_and_row(key)? {
+            Some((known, _)) if known == hash => {}
+            Some((_, row)) => {
+                match self.rows(key, row)?.split_first() {
+                    Some((row, others)) => {
+                        others.iter().try_for_each(|row| self.delete_row(*row))?;
+                        let mut update = self.0.prepare_cached("UPDATE documents SET content = ?2 WHERE rowid = ?1")?;
+                        update.execute(params![row, content()])?;
+                    }
+                    None => {
+                        self.insert(key, &content())?;
+                    }
+                }
+                let mut update = self.0.prepare_cached("UPDATE doc_hashes SET hash = ?2 WHERE key = ?1")?;
+                update.execute(params![key, hash])?;
+            }
+            None => {
+                let row = self.insert(key, &content())?;
+                let mut insert =
+                    self.0.prepare_cached("INSERT OR IGNORE INTO doc_hashes (rowid, key, hash) VALUES (?1, ?2, ?3)")?;
+                if insert.execute(params![row, key, hash])? == 0 {
+                    // The number is that of another entry.
+                    let mut insert = self.0.prepare_cached("INSERT INTO doc_hashes (key, hash) VALUES (?1, ?2)")?;
+                    insert.execute(params![key, hash])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes an entry out, if it is there.
+    pub fn remove(&self, key: &str) -> Result<()> {
+        let Some((_, row)) = self.hash_and_row(key)? else { return Ok(()) };
+        self.rows(key, row)?.into_iter().try_for_each(|row| self.delete_row(row))?;
+        self.0.prepare_cached("DELETE FROM doc_hashes WHERE key = ?1")?.execute([key])?;
+        Ok(())
+    }
+
+    /// The hash of an entry, if it is there.
+    pub fn hash(&self, key: &str) -> Result<Option<String>> {
+        Ok(self.hash_and_row(key)?.map(|(hash, _)| hash))
+    }
+
+    /// Every key in the index with what is known of it. Makes room for versions.
+    pub fn known(&self) -> Result<Vec<(String, Known)>> {
+        self.execute_batch(
+            "CREATE TABLE IF NOT EXISTS strands_native_versions
+             (key TEXT PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;",
+        )?;
+        let known = "SELECT doc_hashes.key, doc_hashes.hash, versions.version FROM doc_hashes
+                     LEFT JOIN strands_native_versions AS versions
+                     ON versions.key = doc_hashes.key AND versions.hash = doc_hashes.hash";
+        let mut known = self.0.prepare(known)?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, Known { hash: row.get(1)?, version: row.get(2)? }));
+        Ok(known.query_map([], row)?.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Records that an entry had this hash when it had this version.
+    pub fn record(&self, key: &str, version: &str, hash: &str) -> Result<()> {
+        let record = "INSERT OR REPLACE INTO strands_native_versions (key, version, hash) VALUES (?1, ?2, ?3)";
+        self.0.prepare_cached(record)?.execute([key, version, hash])?;
+        Ok(())
+    }
+
+    /// Forgets what is recorded of entries that have gone.
+    pub fn forget_unknown(&self) -> Result<()> {
+        self.execute_batch("DELETE FROM strands_native_versions WHERE key NOT IN (SELECT key FROM doc_hashes)")
+    }
+
+    /// Says whether entries are missing that the index had.
+    pub fn set_incomplete(&self, is_incomplete: bool) -> Result<()> {
+        Ok(self.0.pragma_update(None, "user_version", i64::from(is_incomplete))?)
+    }
+
+    fn hash_and_row(&self, key: &str) -> Result<Option<(String, i64)>> {
+        let mut known = self.0.prepare_cached("SELECT hash, rowid FROM doc_hashes WHERE key = ?1")?;
+        Ok(known.query_row([key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    fn insert(&self, key: &str, content: &str) -> Result<i64> {
+        let mut insert = self.0.prepare_cached("INSERT INTO documents (key, content) VALUES (?1, ?2)")?;
+        Ok(insert.insert([key, content])?)
+    }
+
+    fn delete_row(&self, row: i64) -> Result<()> {
+        self.0.prepare_cached("DELETE FROM documents WHERE rowid = ?1")?.execute([row])?;
+        Ok(())
+    }
+
+    /// The rows of `key` in `documents`, of which there should be one: the `likely` one.
+    fn rows(&self, key: &str, likely: i64) -> Result<Vec<i64>> {
+        let mut is_likely = self.0.prepare_cached("SELECT 1 FROM documents WHERE rowid = ?1 AND key = ?2")?;
+        if is_likely.exists(params![likely, key])? {
+            return Ok(vec![likely]);
+        }
+        // An expression ends at its first NUL.
+        if !key.contains('\0') {
+            let phrase = format!("key : \"{}\"", key.replace('"', "\"\""));
+            let mut by_words =
+                self.0.prepare_cached("SELECT rowid FROM documents WHERE documents MATCH ?1 AND key = ?2")?;
+            let rows = by_words.query_map([&phrase, key], |row| row.get(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+            if !rows.is_empty() {
+                return Ok(rows);
+            }
+        }
+        // A key without words.
+        let mut by_scan = self.0.prepare_cached("SELECT rowid FROM documents WHERE key = ?1")?;
+        Ok(by_scan.query_map([key], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// What the index has of the bytes of an entry (the Python SDK's choice).
+pub fn hash(data: &[u8]) -> String {
+    Md5::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// The fault of a file that could not be made.
+pub fn cannot_open(error: std::io::Error) -> Trouble {
+    Trouble::Failed(Fault { code: "SQLITE_CANTOPEN".to_owned(), message: error.to_string(), request_id: None })
+}
+
+fn foreign(problem: &str) -> Trouble {
+    Trouble::Broken(Fault { code: "SQLITE_NOTADB".to_owned(), message: problem.to_owned(), request_id: None })
+}
+
+fn fault(error: &rusqlite::Error) -> Fault {
+    /// The result codes of SQLite by number (sqlite.org/rescode.html).
+    const NAMES: [&str; 27] = [
+        "OK",
+        "ERROR",
+        "INTERNAL",
+        "PERM",
+        "ABORT",
+        "BUSY",
+        "LOCKED",
+        "NOMEM",
+        "READONLY",
+        "INTERRUPT",
+        "IOERR",
+        "CORRUPT",
+        "NOTFOUND",
+        "FULL",
+        "CANTOPEN",
+        "PROTOCOL",
+        "EMPTY",
+        "SCHEMA",
+        "TOOBIG",
+        "CONSTRAINT",
+        "MISMATCH",
+        "MISUSE",
+        "NOLFS",
+        "AUTH",
+        "FORMAT",
+        "RANGE",
+        "NOTADB",
+    ];
+    let number = error.sqlite_error().map_or(1, |error| error.extended_code & 0xff);
+    let name = usize::try_from(number).ok().and_then(|number| NAMES.get(number)).unwrap_or(&NAMES[1]);
+    Fault { code: format!("SQLITE_{name}"), message: error.to_string(), request_id: None }
+}
+
+/// The file as one that nobody changes, in SQLite's notation.
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for char in path.to_string_lossy().chars() {
+        match char {
+            '%' | '?' | '#' => uri.push_str(&format!("%{:02X}", u32::from(char))),
+            _ => uri.push(char),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+#[cfg(unix)]
+mod platform {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    use nix::unistd::{AccessFlags, access};
+
+    /// Takes from the index the rights to read that others do not have on the folder. SQLite gives the files beside the
+    /// index the rights of the index.
+    pub fn hide_from_others(path: &Path, folder: Option<&Path>) {
+        let mode_of = |path: &Path| fs::metadata(path).map(|metadata| metadata.permissions().mode());
+        if let (Some(Ok(folder)), Ok(mode)) = (folder.map(mode_of), mode_of(path)) {
+            // Who owns neither the file nor the folder's secrets cannot change this, and needs not.
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode & (0o600 | folder)));
+        }
+    }
+
+    /// Whether this process may write to the file and beside it.
+    pub fn is_writable(path: &Path) -> bool {
+        let may_write = |path: &Path| access(path, AccessFlags::W_OK).is_ok();
+        may_write(path) && path.parent().is_some_and(may_write)
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use super::*;
+
+    /// Here the rights are those of the folder that both are in.
+    pub fn hide_from_others(_path: &Path, _folder: Option<&Path>) {}
+
+    pub fn is_writable(path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|metadata| !metadata.permissions().readonly())
+    }
+}

@@ -1,0 +1,360 @@
+//! Full-text search ranked by BM25, in an index file shared with the Python SDK.
+//!
+//! [`Bm25Index`] is one index file of one storage. It opens nothing before it has to, and what it has open is closed by
+//! [`Bm25Index::close`]; the next call opens it again.
+//!
+//! # Writing and reading
+//! Changes wait in a [queue](crate::write_queue) and are written by one connection, a transaction for all that wait. Searches
+//! have connections of their own, one for each that goes on at the same time: SQLite lets them read while another
+//! connection, of this process or any other, writes.
+//!
+//! # Truth
+//! The index is derived from the storage. Hits whose entries are gone from it are left out, whoever removed them. A file that
+//! is damaged or no index is set aside under another name, and the next search makes a new one from the storage; a file
+//! that is merely busy, or cannot be written, never is.
+
+mod backfill;
+mod database;
+
+use std::fs::{self, Metadata};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+pub use backfill::{Backfilled, Progress};
+use database::{Database, Trouble, Writing};
+
+use super::match_query::{Match, match_query};
+use super::normalization::Normalization;
+use crate::atomic_file::{is_missing, same_file};
+use crate::error::{Error, Fault, Result};
+use crate::storage::Storage;
+use crate::storage::key::Key;
+use crate::write_queue::{Answer, Batched, Done, WriteQueue};
+
+/// Connections that wait for the next search.
+const MOST_IDLE_READERS: usize = 4;
+
+/// An entry that matches a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bm25Hit {
+    /// The key of the entry.
+    pub key: Key,
+    /// How well it matches, between 0 and 1: |b| / (1 + |b|), where b is FTS5's `bm25()` (the Python SDK's scale).
+    pub score: f64,
+}
+
+/// A question, and how to answer it.
+#[derive(Clone, Debug)]
+pub struct Bm25Query {
+    /// `None` if no term is left of it.
+    expression: Option<String>,
+    limit: usize,
+}
+
+impl Bm25Query {
+    /// At most `limit` entries that match `question`.
+    pub fn new(question: &str, which: Match, normalization: Normalization, limit: usize) -> Self {
+        Bm25Query { expression: match_query(&normalization.apply(question), which), limit }
+    }
+}
+
+/// A change of an index.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// An entry was written.
+    Put(Key, Bytes),
+    /// An entry was deleted.
+    Remove(Key),
+}
+
+/// The index file of one storage.
+pub struct Bm25Index {
+    path: PathBuf,
+    /// The folder of the storage, if it has one.
+    folder: Option<PathBuf>,
+    normalization: Normalization,
+    queue: WriteQueue<Change, ()>,
+    /// Held while writing.
+    writer: Mutex<Option<Database>>,
+    /// Those that no search is using.
+    readers: Mutex<Vec<Database>>,
+    /// How often it was closed.
+    closed: AtomicU64,
+    /// Index files that were set aside, until somebody is told.
+    set_aside: Mutex<Vec<SetAside>>,
+}
+
+/// An index file that was set aside.
+#[derive(Clone, Debug)]
+pub struct SetAside {
+    /// Where it was.
+    pub path: PathBuf,
+    /// Where it is now.
+    pub now: PathBuf,
+    /// What was wrong with it.
+    pub fault: Fault,
+}
+
+/// Where the index of a folder is: beside it, under a name that both SDKs know as internal.
+pub fn index_path(folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let parent = folder.parent().unwrap_or(folder);
+    parent.join(format!(".__strands_{name}-fts5.sqlite"))
+}
+
+/// Whether an entry is hidden from searches: its name begins with a dot (the Python SDK's rule).
+pub fn is_hidden(key: &Key) -> bool {
+    key.as_str().rsplit('/').next().is_some_and(|name| name.starts_with('.'))
+}
+
+impl Bm25Index {
+    /// The index at `path` of a storage whose entries are in `folder`, if they are in one. Opens nothing.
+    pub fn new(path: PathBuf, folder: Option<PathBuf>, normalization: Normalization) -> Self {
+        Bm25Index {
+            path,
+            folder,
+            normalization,
+            queue: WriteQueue::default(),
+            writer: Mutex::default(),
+            readers: Mutex::default(),
+            closed: AtomicU64::new(0),
+            set_aside: Mutex::default(),
+        }
+    }
+
+    /// Where the index is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The entries of `storage` that match, best first. Without an index there are none. May block.
+    ///
+    /// # Errors
+    /// [`Error::Index`], or those of [`Storage::existing`].
+    pub fn search(&self, storage: &dyn Storage, query: &Bm25Query) -> Result<Vec<Bm25Hit>> {
+        let Some(expression) = &query.expression else { return Ok(Vec::new()) };
+        if self.reading(Database::is_incomplete)? == Some(true) {
+            match self.backfill(storage, &mut |_| Ok(())) {
+                // Where nothing can be written, what there is must do.
+                Ok(_) | Err(Error::Index { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let hits = self.reading(|reader| live_hits(reader, storage, expression, query.limit))?;
+        Ok(hits.unwrap_or_default())
+    }
+
+    /// Closes what is open, once nothing waits to be written. Searches that go on come to their end. May block.
+    pub fn close(&self) {
+        self.write_waiting();
+        *lock(&self.writer) = None;
+        self.closed.fetch_add(1, Ordering::Relaxed);
+        lock(&self.readers).clear();
+    }
+
+    /// The index files that were set aside since the last call.
+    pub fn take_set_aside(&self) -> Vec<SetAside> {
+        mem::take(&mut lock(&self.set_aside))
+    }
+
+    /// Writes until nothing waits, unless another thread is at it. May block.
+    fn write_waiting(&self) {
+        self.queue.write_waiting(|changes| self.write(changes));
+    }
+
+    fn write(&self, changes: &[Change]) -> Vec<Answer<()>> {
+        let written = self.writing(|writing| changes.iter().try_for_each(|change| self.apply(change, writing)));
+        match written {
+            Ok(()) => vec![Ok(()); changes.len()],
+            // One that cannot be written does not keep the others from it. None can while the database is busy.
+            Err(trouble @ Trouble::Failed(_)) if changes.len() > 1 && !trouble.is_busy() => {
+                changes.iter().flat_map(|change| self.write(std::slice::from_ref(change))).collect()
+            }
+            Err(Trouble::Storage(error)) => vec![Err(Arc::new(error)); changes.len()],
+            Err(Trouble::Broken(fault) | Trouble::Failed(fault)) => {
+                let failed = |change: &Change| match change {
+                    Change::Put(key, _) => Error::NotIndexed { key: key.to_string(), source: fault.clone() },
+                    Change::Remove(key) => Error::NotUnindexed { key: key.to_string(), source: fault.clone() },
+                };
+                changes.iter().map(|change| Err(Arc::new(failed(change)))).collect()
+            }
+        }
+    }
+
+    fn apply(&self, change: &Change, writing: &Writing<'_>) -> database::Result<()> {
+        match change {
+            Change::Put(key, data) => self.put(writing, key, data, &database::hash(data)),
+            Change::Remove(key) => writing.remove(key.as_str()),
+        }
+    }
+
+    fn put(&self, writing: &Writing<'_>, key: &Key, data: &[u8], hash: &str) -> database::Result<()> {
+        writing.put(key.as_str(), hash, || self.normalization.apply(&String::from_utf8_lossy(data)).into_owned())
+    }
+
+    /// Does `work` in a transaction, and once more if the index had to be set aside.
+    fn writing<T>(&self, work: impl Fn(&Writing<'_>) -> database::Result<T>) -> database::Result<T> {
+        let mut writer = lock(&self.writer);
+        let before = fs::metadata(&self.path).ok();
+        match self.transact(&mut writer, &work) {
+            Err(Trouble::Broken(fault)) => {
+                *writer = None;
+                self.put_aside(before.as_ref(), fault)?;
+                self.transact(&mut writer, &work)
+            }
+            done => done,
+        }
+    }
+
+    fn transact<T>(
+        &self,
+        writer: &mut Option<Database>,
+        work: impl Fn(&Writing<'_>) -> database::Result<T>,
+    ) -> database::Result<T> {
+        // One that was removed or replaced since is the index of nothing.
+        let file = fs::metadata(&self.path).ok();
+        let open = writer.take().filter(|open| file.is_some_and(|file| open.is_of(&file)));
+        let writer = match open {
+            Some(open) => writer.insert(open),
+            None => {
+                let directory = self.path.parent().unwrap_or(&self.path);
+                fs::create_dir_all(directory).map_err(database::cannot_open)?;
+                writer.insert(Database::create(&self.path, self.folder.as_deref())?)
+            }
+        };
+        let writing = writer.begin()?;
+        let output = work(&writing)?;
+        writing.commit()?;
+        Ok(output)
+    }
+
+    /// What `read` gives, and once more if the index had to be set aside; `None` if there is no index.
+    fn reading<T>(&self, read: impl Fn(&Database) -> database::Result<T>) -> Result<Option<T>> {
+        let attempt = |file: &Metadata| {
+            let closed = self.closed.load(Ordering::Relaxed);
+            let idle = lock(&self.readers).pop().filter(|idle| idle.is_of(file));
+            let Some(reader) = idle.map_or_else(|| Database::open(&self.path), |idle| Ok(Some(idle)))? else {
+                return Ok(None);
+            };
+            let output = read(&reader)?;
+            let mut readers = lock(&self.readers);
+            if closed == self.closed.load(Ordering::Relaxed) && readers.len() < MOST_IDLE_READERS {
+                readers.push(reader);
+            }
+            Ok(Some(output))
+        };
+        let Ok(file) = fs::metadata(&self.path) else { return Ok(None) };
+        let outcome = match attempt(&file) {
+            Err(Trouble::Broken(fault)) => {
+                let put_aside = {
+                    let mut writer = lock(&self.writer);
+                    *writer = None;
+                    self.put_aside(Some(&file), fault)
+                };
+                put_aside.and_then(|()| fs::metadata(&self.path).map_or(Ok(None), |file| attempt(&file)))
+            }
+            outcome => outcome,
+        };
+        outcome.map_err(|trouble| self.failed("search", trouble))
+    }
+
+    /// Gives a file that is no index another name, and begins an index that says of itself that it lacks entries. Nothing
+    /// of this index is open.
+    fn put_aside(&self, broken: Option<&Metadata>, fault: Fault) -> database::Result<()> {
+        lock(&self.readers).clear();
+        let is_still_there =
+            |broken: &Metadata| fs::metadata(&self.path).is_ok_and(|present| same_file(&present, broken));
+        // Another process may have been faster.
+        if broken.is_some_and(is_still_there) {
+            let with_suffix = |path: &Path, suffix: &str| {
+                let mut path = path.as_os_str().to_owned();
+                path.push(suffix);
+                PathBuf::from(path)
+            };
+            let now = with_suffix(&self.path, &format!(".broken-{}", Uuid::new_v4().simple()));
+            // What SQLite keeps beside a database goes first: it would be taken for that of the new one.
+            for suffix in ["-wal", "-shm", ""] {
+                match fs::rename(with_suffix(&self.path, suffix), with_suffix(&now, suffix)) {
+                    Err(error) if !is_missing(&error) => return Err(Trouble::Failed(fault)),
+                    _ => {}
+                }
+            }
+            lock(&self.set_aside).push(SetAside { path: self.path.clone(), now, fault });
+        }
+        let mut begun = Database::create(&self.path, self.folder.as_deref())?;
+        let writing = begun.begin()?;
+        writing.set_incomplete(true)?;
+        writing.commit()
+    }
+
+    fn failed(&self, operation: &'static str, trouble: Trouble) -> Error {
+        match trouble {
+            Trouble::Broken(source) | Trouble::Failed(source) => {
+                Error::Index { operation, path: self.path.clone(), source }
+            }
+            Trouble::Storage(error) => error,
+        }
+    }
+}
+
+/// The best matches that are still in the storage.
+fn live_hits(
+    reader: &Database,
+    storage: &dyn Storage,
+    expression: &str,
+    limit: usize,
+) -> database::Result<Vec<Bm25Hit>> {
+    let ranking = reader.ranking(expression)?;
+    let mut hits = Vec::with_capacity(ranking.len().min(limit));
+    let mut rest = ranking.as_slice();
+    // All at once, unless some have gone.
+    while hits.len() < limit && !rest.is_empty() {
+        let (next, later) = rest.split_at(rest.len().min(limit - hits.len()));
+        rest = later;
+        let (keys, ranks): (Vec<Key>, Vec<f64>) = (reader.keys(next)?.into_iter().zip(next))
+            .filter_map(|(key, ranked)| Some((Key::from_listing(key?), ranked.rank)))
+            .unzip();
+        let existing = storage.existing(&keys)?;
+        let live = keys.into_iter().zip(ranks).zip(existing).filter(|(_, exists)| *exists);
+        hits.extend(live.map(|((key, rank), _)| Bm25Hit { key, score: rank.abs() / (1.0 + rank.abs()) }));
+    }
+    Ok(hits)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Changes of an index, with nothing to answer.
+impl Batched for Arc<Bm25Index> {
+    type Change = Change;
+    type Output = ();
+
+    fn enqueue(&self, change: Change, done: Done<()>) {
+        self.queue.push(change, done);
+    }
+
+    fn write_waiting(&self) {
+        Bm25Index::write_waiting(self);
+    }
+
+    fn give_up(&self, error: Error) {
+        self.queue.give_up(error);
+    }
+
+    fn is_being_written(&self) -> bool {
+        self.queue.is_being_written()
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self, other)
+    }
+}
+
+#[cfg(test)]
+mod tests;
