@@ -4,7 +4,18 @@
 //! rule of the Python SDK's `Bm25SearchStrategy`, which drops every word of one character. One character beyond ASCII is
 //! often a whole word and stays.
 //!
-//! Words hold letters, numbers and underscores. In quotes, each is a string to FTS5 and no text is ever syntax.
+//! # Any term
+//! A question rarely has the very words of its answer. Each term stands for itself and for the words that begin with its
+//! stem: "moving" finds "moved". The word itself counts twice, so that it outranks those. An index of the Python SDK is
+//! searched as well as one of ours, since nothing of this is in the index.
+//!
+//! A single term, or all terms, are matched as the Python SDK does it, by the words that begin with them, and so give its
+//! scores.
+//!
+//! # No text is syntax
+//! Words hold letters, numbers and underscores. In quotes, each is a string to FTS5.
+
+use rust_stemmers::{Algorithm, Stemmer};
 
 use super::stop_words::is_stop_word;
 use super::tokenize::TokenSet;
@@ -19,20 +30,57 @@ pub enum Match {
     All,
 }
 
-/// The expression for `question`, in which each term also stands for the words that begin with it. `None` if no term is
-/// left, so that nothing can match.
-pub fn match_query(question: &str, which: Match) -> Option<String> {
+/// An expression, and another for the case that it finds nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchQuery {
+    /// What FTS5 is to match.
+    pub expression: String,
+    /// What it is to match if that finds nothing.
+    pub otherwise: Option<String>,
+}
+
+/// What to match for `question`; `None` if no term is left, so that nothing can match.
+pub fn match_query(question: &str, which: Match) -> Option<MatchQuery> {
     let tokens = TokenSet::of(question);
     let is_term = |token: &&str| !(token.len() == 1 || is_stop_word(token));
     let mut terms: Vec<&str> = tokens.iter().filter(is_term).collect();
     // As the Python SDK does: scores are sums of floating-point numbers, which depend on the order of the terms.
     terms.sort_unstable();
-    let operator = match which {
-        Match::Any => " OR ",
-        Match::All => " ",
-    };
-    let prefixes: Vec<String> = terms.into_iter().map(|term| format!("\"{term}\" *")).collect();
-    if prefixes.is_empty() { None } else { Some(prefixes.join(operator)) }
+    match (terms.as_slice(), which) {
+        ([], _) => None,
+        ([term], Match::Any) => {
+            let stem = beginning(term);
+            let otherwise = (stem != *term).then(|| prefix(stem));
+            Some(MatchQuery { expression: prefix(term), otherwise })
+        }
+        (terms, Match::Any) => {
+            let alternatives: Vec<_> =
+                terms.iter().map(|term| format!("\"{term}\" OR {}", prefix(beginning(term)))).collect();
+            Some(MatchQuery { expression: alternatives.join(" OR "), otherwise: None })
+        }
+        (terms, Match::All) => {
+            let prefixes: Vec<_> = terms.iter().map(|term| prefix(term)).collect();
+            Some(MatchQuery { expression: prefixes.join(" "), otherwise: None })
+        }
+    }
+}
+
+fn prefix(term: &str) -> String {
+    format!("\"{term}\" *")
+}
+
+/// What a term has in common with its stem: the beginning of its other forms. The term itself, if that is too short to say
+/// anything.
+fn beginning(term: &str) -> &str {
+    /// "us", of "using" and "use", begins too many words.
+    const SHORTEST: usize = 3;
+
+    if !term.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return term;
+    }
+    let stem = Stemmer::create(Algorithm::English).stem(term);
+    let common = term.bytes().zip(stem.bytes()).take_while(|(left, right)| left == right).count();
+    if common < SHORTEST { term } else { &term[..common] }
 }
 
 #[cfg(test)]
@@ -41,20 +89,45 @@ mod tests {
     use proptest::prelude::*;
 
     fn any(question: &str) -> Option<String> {
-        match_query(question, Match::Any)
+        match_query(question, Match::Any).map(|query| query.expression)
+    }
+
+    fn all(question: &str) -> Option<String> {
+        match_query(question, Match::All).map(|query| query.expression)
     }
 
     #[test]
-    fn terms_are_sorted_prefixes_without_stop_words_and_single_ascii_characters() {
-        assert_eq!(any("What is the user's dark mode?").as_deref(), Some(r#""dark" * OR "mode" * OR "user" *"#));
-        assert_eq!(match_query("dark mode", Match::All).as_deref(), Some(r#""dark" * "mode" *"#));
-        assert_eq!(any("復 é 5 x").as_deref(), Some(r#""é" * OR "復" *"#));
+    fn all_terms_are_sorted_prefixes_without_stop_words_and_single_ascii_characters() {
+        assert_eq!(all("What is the user's dark mode?").as_deref(), Some(r#""dark" * "mode" * "user" *"#));
+        assert_eq!(all("復 é 5 x").as_deref(), Some(r#""é" * "復" *"#));
+    }
+
+    #[test]
+    fn any_term_stands_for_itself_and_for_what_begins_with_its_stem() {
+        assert_eq!(any("moving houses").as_deref(), Some(r#""houses" OR "hous" * OR "moving" OR "mov" *"#));
+        assert_eq!(any("activities 復").as_deref(), Some(r#""activities" OR "activ" * OR "復" OR "復" *"#));
+    }
+
+    #[test]
+    fn a_single_term_is_matched_as_the_python_sdk_does_and_by_its_stem_if_that_finds_nothing() {
+        let query = match_query("Moving?", Match::Any);
+        let expected = MatchQuery { expression: r#""moving" *"#.to_owned(), otherwise: Some(r#""mov" *"#.to_owned()) };
+        assert_eq!(query, Some(expected));
+        assert_eq!(match_query("dark", Match::Any).and_then(|query| query.otherwise), None);
+        assert_eq!(match_query("Moving?", Match::All).and_then(|query| query.otherwise), None);
+    }
+
+    #[test]
+    fn a_beginning_that_says_nothing_is_not_searched_for() {
+        for (term, expected) in [("using", "using"), ("dying", "dying"), ("x_ing", "x_ing"), ("cafés", "cafés")] {
+            assert_eq!(beginning(term), expected);
+        }
     }
 
     #[test]
     fn nothing_matches_a_question_without_terms() {
-        for question in ["", "the who", "*", "\"", "C++", "NEAR(", "🦀", "\0"] {
-            assert_eq!(any(question).filter(|_| question != "NEAR("), None, "{question:?}");
+        for question in ["", "the who", "*", "\"", "C++", "🦀", "\0"] {
+            assert_eq!(any(question), None, "{question:?}");
         }
         assert_eq!(any("NEAR(").as_deref(), Some(r#""near" *"#));
     }
@@ -63,14 +136,14 @@ mod tests {
         #[test]
         fn whatever_is_between_quotes_is_a_word(question in "(\\PC|[\"*^():{}+\\-\0]|AND |OR |NOT |NEAR){0,40}") {
             for which in [Match::Any, Match::All] {
-                let Some(expression) = match_query(&question, which) else { continue };
-                let mut parts = expression.split('"');
+                let Some(query) = match_query(&question, which) else { continue };
+                let mut parts = query.expression.split('"');
                 prop_assert_eq!(parts.next(), Some(""));
                 let parts: Vec<&str> = parts.collect();
                 for pair in parts.chunks(2) {
                     prop_assert!(!pair[0].is_empty());
                     prop_assert!(TokenSet::of(pair[0]).iter().eq([pair[0]]));
-                    prop_assert!([" *", " * ", " * OR "].contains(&pair[1]));
+                    prop_assert!([" *", " * ", " * OR ", " OR "].contains(&pair[1]));
                 }
             }
         }

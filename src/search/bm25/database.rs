@@ -2,7 +2,7 @@
 //!
 //! # Tables
 //! `documents` is an FTS5 table of keys and contents, `doc_hashes` has the MD5 of the bytes behind each content. A new
-//! `documents` table stems English words and takes accents off all letters; one that is there is used as it is.
+//! `documents` table is that of the Python SDK but for its accents; one that is there is used as it is.
 //! `strands_native_versions`, which backfills need, tells which version of an
 //! entry a hash is of. `PRAGMA user_version` is 1 while the index lacks entries that it had.
 //!
@@ -24,9 +24,8 @@ use crate::error::{Error, Fault};
 /// How long another writer may hold the database before waiting for it is a fault.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// What a new `documents` table does with words, over the default of FTS5: `porter` finds "moved" by "moving", and version 2
-/// of removing accents also takes them off letters with several.
-const TOKENIZER: &str = "porter unicode61 remove_diacritics 2";
+/// What a new `documents` table does with words: the default of FTS5, but accents are also taken off letters with several.
+const TOKENIZER: &str = "unicode61 remove_diacritics 2";
 
 /// Why a database could not be used.
 #[derive(Debug)]
@@ -195,20 +194,29 @@ impl Database {
         Ok(version.query_row([], |row| row.get::<_, i64>(0))? != 0)
     }
 
+    /// Begins to read one state of the index, whatever others write meanwhile.
+    pub fn read(&self) -> Result<Reading<'_>> {
+        Ok(Reading(self.connection.unchecked_transaction()?))
+    }
+}
+
+/// A transaction that reads. One for many statements spares each the locks of its own.
+pub struct Reading<'a>(Transaction<'a>);
+
+impl Reading<'_> {
     /// All documents that match, best first, and those of one rank in the order of their rows.
     pub fn ranking(&self, expression: &str) -> Result<Vec<Ranked>> {
-        let mut matching =
-            self.connection.prepare_cached("SELECT rowid, rank FROM documents WHERE documents MATCH ?1")?;
+        let mut matching = self.0.prepare_cached("SELECT rowid, rank FROM documents WHERE documents MATCH ?1")?;
         let ranked = matching.query_map([expression], |row| Ok(Ranked { row: row.get(0)?, rank: row.get(1)? }))?;
         let mut ranking = ranked.collect::<rusqlite::Result<Vec<_>>>()?;
         ranking.sort_by(|left, right| left.rank.total_cmp(&right.rank));
         Ok(ranking)
     }
 
-    /// The keys of documents; `None` for one that has gone since it was ranked.
-    pub fn keys(&self, ranked: &[Ranked]) -> Result<Vec<Option<String>>> {
-        let mut key = self.connection.prepare_cached("SELECT key FROM documents WHERE rowid = ?1")?;
-        let keys = ranked.iter().map(|ranked| key.query_row([ranked.row], |row| row.get(0)).optional());
+    /// The keys of documents.
+    pub fn keys(&self, ranked: &[Ranked]) -> Result<Vec<String>> {
+        let mut key = self.0.prepare_cached("SELECT key FROM documents WHERE rowid = ?1")?;
+        let keys = ranked.iter().map(|ranked| key.query_row([ranked.row], |row| row.get(0)));
         Ok(keys.collect::<rusqlite::Result<_>>()?)
     }
 }

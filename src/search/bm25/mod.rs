@@ -26,9 +26,9 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 pub use backfill::{Backfilled, Progress};
-use database::{Database, Trouble, Writing};
+use database::{Database, Reading, Trouble, Writing};
 
-use super::match_query::{Match, match_query};
+use super::match_query::{Match, MatchQuery, match_query};
 use super::normalization::Normalization;
 use crate::atomic_file::{is_missing, same_file};
 use crate::error::{Error, Fault, Result};
@@ -52,14 +52,14 @@ pub struct Bm25Hit {
 #[derive(Clone, Debug)]
 pub struct Bm25Query {
     /// `None` if no term is left of it.
-    expression: Option<String>,
+    matched: Option<MatchQuery>,
     limit: usize,
 }
 
 impl Bm25Query {
     /// At most `limit` entries that match `question`.
     pub fn new(question: &str, which: Match, normalization: Normalization, limit: usize) -> Self {
-        Bm25Query { expression: match_query(&normalization.apply(question), which), limit }
+        Bm25Query { matched: match_query(&normalization.apply(question), which), limit }
     }
 }
 
@@ -137,7 +137,7 @@ impl Bm25Index {
     /// # Errors
     /// [`Error::Index`], or those of [`Storage::existing`].
     pub fn search(&self, storage: &dyn Storage, query: &Bm25Query) -> Result<Vec<Bm25Hit>> {
-        let Some(expression) = &query.expression else { return Ok(Vec::new()) };
+        let Some(matched) = &query.matched else { return Ok(Vec::new()) };
         if self.reading(Database::is_incomplete)? == Some(true) {
             match self.backfill(storage, &mut |_| Ok(())) {
                 // Where nothing can be written, what there is must do.
@@ -145,7 +145,7 @@ impl Bm25Index {
                 Err(error) => return Err(error),
             }
         }
-        let hits = self.reading(|reader| live_hits(reader, storage, expression, query.limit))?;
+        let hits = self.reading(|reader| live_hits(&reader.read()?, storage, matched, query.limit))?;
         Ok(hits.unwrap_or_default())
     }
 
@@ -304,26 +304,32 @@ impl Bm25Index {
 
 /// The best matches that are still in the storage.
 fn live_hits(
-    reader: &Database,
+    reading: &Reading<'_>,
     storage: &dyn Storage,
-    expression: &str,
+    matched: &MatchQuery,
     limit: usize,
 ) -> database::Result<Vec<Bm25Hit>> {
-    let ranking = reader.ranking(expression)?;
+    let mut ranking = reading.ranking(&matched.expression)?;
+    if let (true, Some(otherwise)) = (ranking.is_empty(), &matched.otherwise) {
+        ranking = reading.ranking(otherwise)?;
+    }
     let mut hits = Vec::with_capacity(ranking.len().min(limit));
     let mut rest = ranking.as_slice();
     // All at once, unless some have gone.
     while hits.len() < limit && !rest.is_empty() {
         let (next, later) = rest.split_at(rest.len().min(limit - hits.len()));
         rest = later;
-        let (keys, ranks): (Vec<Key>, Vec<f64>) = (reader.keys(next)?.into_iter().zip(next))
-            .filter_map(|(key, ranked)| Some((Key::from_listing(key?), ranked.rank)))
-            .unzip();
+        let keys: Vec<Key> = reading.keys(next)?.into_iter().map(Key::from_listing).collect();
         let existing = storage.existing(&keys)?;
-        let live = keys.into_iter().zip(ranks).zip(existing).filter(|(_, exists)| *exists);
-        hits.extend(live.map(|((key, rank), _)| Bm25Hit { key, score: rank.abs() / (1.0 + rank.abs()) }));
+        let live = keys.into_iter().zip(next).zip(existing).filter(|(_, exists)| *exists);
+        hits.extend(live.map(|((key, ranked), _)| Bm25Hit { key, score: score(ranked.rank) }));
     }
     Ok(hits)
+}
+
+/// A rank on the scale of the Python SDK.
+fn score(rank: f64) -> f64 {
+    rank.abs() / (1.0 + rank.abs())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
