@@ -1,9 +1,10 @@
-// Runs suites and counts their tests: `node scripts/test.mjs lint rust vitest types package declarations`.
+// Runs suites and counts their tests: `node scripts/test.mjs lint rust fuzz vitest types package declarations`.
 // The order is always the one below. Installs and builds what is missing first, so a fresh clone needs nothing else.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, run, succeed } from './commands.mjs'
+import { fuzz } from './fuzz-suite.mjs'
 import { testPackage } from './package-suite.mjs'
 import { buildAddon, installNodePackages, installPythonSdk } from './setup.mjs'
 import { check, count, report } from './tally.mjs'
@@ -60,6 +61,7 @@ async function types() {
 const suites = {
   lint,
   rust,
+  fuzz,
   vitest,
   types,
   package: testPackage,
@@ -79,7 +81,7 @@ try {
   for (const [name, suite] of Object.entries(suites)) {
     if (!wanted.includes(name)) continue
     console.log(`\n== ${name}`)
-    if (name !== 'lint' && name !== 'rust') build ??= await buildAddon()
+    if (!['lint', 'rust', 'fuzz'].includes(name)) build ??= await buildAddon()
     await suite()
   }
 } catch (error) {
