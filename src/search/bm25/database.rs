@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use md5::{Digest, Md5};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::atomic_file::same_file;
@@ -85,7 +86,20 @@ pub struct Ranked {
 #[derive(Debug)]
 pub struct Database {
     connection: Connection,
+    path: PathBuf,
+    /// What was at the path when it was opened; `None` if the next one is to look at it anew.
     file: Option<Metadata>,
+}
+
+/// The last connection to a database deletes the log beside it, by its name. Where another file has taken that name, the log
+/// is not its own.
+impl Drop for Database {
+    fn drop(&mut self) {
+        if !fs::metadata(&self.path).is_ok_and(|file| self.is_of(&file)) {
+            // It cannot fail for an option that there is.
+            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
+    }
 }
 
 impl Database {
@@ -98,7 +112,7 @@ impl Database {
         if is_new {
             platform::hide_from_others(path, folder);
         }
-        let mut database = Database { connection, file: fs::metadata(path).ok() };
+        let mut database = Database { connection, path: path.to_owned(), file: fs::metadata(path).ok() };
         database.become_index()?;
         Ok(database)
     }
@@ -107,7 +121,7 @@ impl Database {
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let open = |path: &Path, flags: OpenFlags| {
             let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            let database = Database { connection, file: fs::metadata(path).ok() };
+            let database = Database { connection, path: path.to_owned(), file: fs::metadata(path).ok() };
             let is_index = database.prepare_to_read()?;
             Ok(is_index.then_some(database))
         };
@@ -216,8 +230,14 @@ impl Reading<'_> {
     /// The keys of documents.
     pub fn keys(&self, ranked: &[Ranked]) -> Result<Vec<String>> {
         let mut key = self.0.prepare_cached("SELECT key FROM documents WHERE rowid = ?1")?;
-        let keys = ranked.iter().map(|ranked| key.query_row([ranked.row], |row| row.get(0)));
-        Ok(keys.collect::<rusqlite::Result<_>>()?)
+        // In the order of the rows each page is read once.
+        let mut by_row: Vec<usize> = (0..ranked.len()).collect();
+        by_row.sort_unstable_by_key(|place| ranked[*place].row);
+        let mut keys = vec![String::new(); ranked.len()];
+        for place in by_row {
+            keys[place] = key.query_row([ranked[place].row], |row| row.get(0))?;
+        }
+        Ok(keys)
     }
 }
 
@@ -356,8 +376,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// The fault of a file that could not be made.
-pub fn cannot_open(error: std::io::Error) -> Trouble {
+/// The fault of a file that could not be made or looked at.
+pub fn cannot_open(error: &std::io::Error) -> Trouble {
     Trouble::Failed(Fault { code: "SQLITE_CANTOPEN".to_owned(), message: error.to_string(), request_id: None })
 }
 

@@ -223,7 +223,7 @@ impl Bm25Index {
             Some(open) => writer.insert(open),
             None => {
                 let directory = self.path.parent().unwrap_or(&self.path);
-                fs::create_dir_all(directory).map_err(database::cannot_open)?;
+                fs::create_dir_all(directory).map_err(|error| database::cannot_open(&error))?;
                 writer.insert(Database::create(&self.path, self.folder.as_deref())?)
             }
         };
@@ -248,7 +248,10 @@ impl Bm25Index {
             }
             Ok(Some(output))
         };
-        let Ok(file) = fs::metadata(&self.path) else { return Ok(None) };
+        let file = match fs::metadata(&self.path) {
+            Err(error) if is_missing(&error) => return Ok(None),
+            file => file.map_err(|error| self.failed("search", database::cannot_open(&error)))?,
+        };
         let outcome = match attempt(&file) {
             Err(Trouble::Broken(fault)) => {
                 let put_aside = {
@@ -256,7 +259,8 @@ impl Bm25Index {
                     *writer = None;
                     self.put_aside(Some(&file), fault)
                 };
-                put_aside.and_then(|()| fs::metadata(&self.path).map_or(Ok(None), |file| attempt(&file)))
+                put_aside
+                    .and_then(|()| attempt(&fs::metadata(&self.path).map_err(|error| database::cannot_open(&error))?))
             }
             outcome => outcome,
         };

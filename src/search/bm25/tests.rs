@@ -300,6 +300,27 @@ fn an_index_that_was_removed_while_it_was_open_is_begun_anew() {
 }
 
 #[test]
+fn closing_what_was_replaced_leaves_the_log_of_its_successor() {
+    let indexed = Indexed::new();
+    indexed.write("a", "word");
+    assert_eq!(indexed.found("word"), ["a"]);
+    for suffix in ["", "-wal", "-shm"] {
+        let mut path = indexed.index.path().as_os_str().to_owned();
+        path.push(suffix);
+        fs::remove_file(path).unwrap();
+    }
+    let folder = indexed.directory.path().join("memory");
+    let successor = Arc::new(Bm25Index::new(index_path(&folder), Some(folder), Normalization::None));
+    let (answers, answer) = mpsc::channel();
+    let put = Change::Put(parsed("a"), Bytes::from_static(b"word"));
+    successor.enqueue(put, Box::new(move |outcome| answers.send(outcome.is_ok()).unwrap()));
+    Batched::write_waiting(&successor);
+    assert!(answer.recv().unwrap());
+    indexed.index.close();
+    assert_eq!(indexed.found("word"), ["a"]);
+}
+
+#[test]
 fn a_closed_index_opens_again() {
     let indexed = Indexed::new();
     indexed.write("a", "word");
