@@ -13,7 +13,10 @@ export type Place = { path: string } | { name: string; home: string }
 /** Where entries are that Python searches: the files of a folder, or texts that it is to keep in memory. */
 export type PythonEntries = { folder: string } | { entries: Record<string, string> }
 
-/** The Python SDK's TestMemoryStore and keyword search, served by one Python process. */
+/** A key and its score. */
+export type PythonHit = [key: string, score: number]
+
+/** The Python SDK's TestMemoryStore, keyword search and BM25 search, served by one Python process. */
 export class PythonSdk {
   private constructor(
     private readonly process: ChildProcessByStdio<Writable, Readable, null>,
@@ -47,6 +50,26 @@ export class PythonSdk {
     query: string,
   ): Promise<{ key: string; score: number; data: number[] }[]> {
     return this.call({ call: 'keyword_search', ...entries, query })
+  }
+
+  /** Writes entries, texts or bytes as numbers, into a folder with the Python SDK's Bm25SearchStrategy. */
+  async bm25Write(folder: string, entries: Record<string, string | number[]>, dbPath?: string): Promise<void> {
+    await this.call({ call: 'bm25_write', folder, entries, db_path: dbPath })
+  }
+
+  /** What the Python SDK's Bm25SearchStrategy finds in a folder. */
+  async bm25Search(folder: string, query: string, dbPath?: string): Promise<PythonHit[]> {
+    return this.call({ call: 'bm25_search', folder, query, db_path: dbPath })
+  }
+
+  /** Executes statements in a SQLite database, outside of any transaction, and gives the rows of the last. */
+  async sql(path: string, ...statements: string[]): Promise<unknown[][]> {
+    return this.call({ call: 'sql', path, statements, hold: false })
+  }
+
+  /** The same with a connection, and a transaction that it began, which stay until the next statements on this path. */
+  async hold(path: string, ...statements: string[]): Promise<unknown[][]> {
+    return this.call({ call: 'sql', path, statements, hold: true })
   }
 
   /** Lets Python come to its end. */

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { add } from './add.mjs'
+import { bm25 } from './bm25.mjs'
 import { keywordSearch } from './keyword-search.mjs'
 import { recall } from './recall.mjs'
 import { residentSet } from './resident-set.mjs'
@@ -11,7 +12,7 @@ import { storage } from './storage.mjs'
 import { printTitle } from './table.mjs'
 import { tokens } from './tokens.mjs'
 
-const groups = { recall, add, tokens, memory: residentSet, storage, search: keywordSearch }
+const groups = { recall, add, tokens, memory: residentSet, storage, search: keywordSearch, bm25 }
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in groups))

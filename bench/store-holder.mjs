@@ -1,8 +1,8 @@
 // A process that holds one store, and prints by how many bytes it has grown. Arguments: whose store, its path, and
 // what to ask of it. It makes no texts itself: what they leave in the heap would blur the figures.
 
-import { setTimeout } from 'node:timers/promises'
 import { ours, sdk } from './contenders.mjs'
+import { settledResidentSet } from './settled-resident-set.mjs'
 
 const [name, path, ...questions] = process.argv.slice(2)
 const { TestMemoryStore } = name === 'ours' ? ours : sdk
@@ -17,11 +17,3 @@ const afterAdd = (await settledResidentSet()) - before
 // Node gives kibibytes here.
 const peak = process.resourceUsage().maxRSS * 1024 - before
 console.log(JSON.stringify({ afterRecalls, afterAdd, peak }))
-
-async function settledResidentSet() {
-  for (let times = 0; times < 3; times++) {
-    globalThis.gc()
-    await setTimeout(50)
-  }
-  return process.memoryUsage.rss()
-}

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use md5::{Digest, Md5};
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::atomic_file::same_file;
@@ -86,20 +85,8 @@ pub struct Ranked {
 #[derive(Debug)]
 pub struct Database {
     connection: Connection,
-    path: PathBuf,
     /// What was at the path when it was opened; `None` if the next one is to look at it anew.
     file: Option<Metadata>,
-}
-
-/// The last connection to a database deletes the log beside it, by its name. Where another file has taken that name, the log
-/// is not its own.
-impl Drop for Database {
-    fn drop(&mut self) {
-        if !fs::metadata(&self.path).is_ok_and(|file| self.is_of(&file)) {
-            // It cannot fail for an option that there is.
-            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-        }
-    }
 }
 
 impl Database {
@@ -112,7 +99,7 @@ impl Database {
         if is_new {
             platform::hide_from_others(path, folder);
         }
-        let mut database = Database { connection, path: path.to_owned(), file: fs::metadata(path).ok() };
+        let mut database = Database { connection, file: fs::metadata(path).ok() };
         database.become_index()?;
         Ok(database)
     }
@@ -121,7 +108,7 @@ impl Database {
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let open = |path: &Path, flags: OpenFlags| {
             let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            let database = Database { connection, path: path.to_owned(), file: fs::metadata(path).ok() };
+            let database = Database { connection, file: fs::metadata(path).ok() };
             let is_index = database.prepare_to_read()?;
             Ok(is_index.then_some(database))
         };
