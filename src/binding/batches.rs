@@ -19,30 +19,42 @@ use crate::write_queue::{Answer, Batched, Done};
 type Settle = Box<dyn FnOnce(Env) -> Result<Object<'static>> + Send>;
 
 /// The functions of the script for a kind of changes.
-pub trait Answered: Batched<Output: ToNapiValue> {
+pub trait Answered: Batched {
     /// Begins a turn, and says when it ends.
     const BEGIN_TURN: &'static str;
     /// What the promise for one change gives.
     const ANSWER: &'static str;
+    /// What the script gets of an output.
+    type Js: ToNapiValue;
+
+    /// Converts an output; `None` if there is nothing to say.
+    fn into_js(output: Self::Output) -> Option<Self::Js>;
 }
 
 /// The changes that one JavaScript object is asked for.
-pub struct Batches<B: Answered>(Rc<RefCell<Option<Turn<B>>>>);
+pub struct Batches<B: Answered>(Rc<RefCell<Turns<B>>>);
 
 impl<B: Answered> Default for Batches<B> {
     fn default() -> Self {
-        Batches(Rc::default())
+        Batches(Rc::new(RefCell::new(Turns { open: Vec::new(), last: 0 })))
     }
 }
 
-/// Those of the present turn of JavaScript.
-struct Turn<B: Answered> {
-    answers: Arc<Mutex<Answers<B::Output>>>,
-    destinations: Vec<B>,
+/// The turns that are going on, one for each destination: none waits for another's answers.
+struct Turns<B: Answered> {
+    open: Vec<Turn<B>>,
+    /// The number of the last turn that was begun.
+    last: u32,
 }
 
-struct Answers<T> {
-    given: Vec<Option<Answer<T>>>,
+struct Turn<B: Answered> {
+    number: u32,
+    destination: B,
+    answers: Arc<Mutex<Answers<B>>>,
+}
+
+struct Answers<B: Answered> {
+    given: Vec<Option<Answer<B::Output>>>,
     missing: usize,
     is_turn_over: bool,
     deferred: Option<JsDeferred<Object<'static>, Settle>>,
@@ -57,29 +69,38 @@ impl<B: Answered> Batches<B> {
         destination: &B,
         change: B::Change,
     ) -> Result<PromiseRaw<'env, V>> {
-        if self.0.borrow().is_none() {
-            self.begin_turn(env, this)?;
+        let is_open = self.0.borrow().open.iter().any(|turn| turn.destination.is_same(destination));
+        if !is_open {
+            self.begin_turn(env, this, destination)?;
         }
-        let mut turn = self.0.borrow_mut();
-        let turn = turn.as_mut().ok_or_else(|| Error::from_reason("a turn of changes ended before it began"))?;
+        let turns = self.0.borrow();
+        let turn = turns.open.iter().find(|turn| turn.destination.is_same(destination));
+        let turn = turn.ok_or_else(|| Error::from_reason("a turn of changes ended before it began"))?;
         let (number, done) = expect_answer(&turn.answers);
         destination.enqueue(change, done);
-        if !turn.destinations.iter().any(|known| known.is_same(destination)) {
-            turn.destinations.push(destination.clone());
-        }
-        foreign::call(env, B::ANSWER, (*this, number))
+        foreign::call(env, B::ANSWER, (*this, turn.number, number))
     }
 
-    fn begin_turn(&self, env: &Env, this: &Object<'_>) -> Result<()> {
+    fn begin_turn(&self, env: &Env, this: &Object<'_>, destination: &B) -> Result<()> {
         let (deferred, promise) = env.create_deferred()?;
         let answers = Answers { given: Vec::new(), missing: 0, is_turn_over: false, deferred: Some(deferred) };
-        *self.0.borrow_mut() = Some(Turn { answers: Arc::new(Mutex::new(answers)), destinations: Vec::new() });
-        let open = Rc::clone(&self.0);
+        let number = {
+            let mut turns = self.0.borrow_mut();
+            turns.last = turns.last.wrapping_add(1);
+            let number = turns.last;
+            let answers = Arc::new(Mutex::new(answers));
+            turns.open.push(Turn { number, destination: destination.clone(), answers });
+            number
+        };
+        let turns = Rc::clone(&self.0);
         let end = move |_: FunctionCallContext<'_>| {
-            drop(open.borrow_mut().take());
+            let mut turns = turns.borrow_mut();
+            let ended = turns.open.iter().position(|turn| turn.number == number);
+            drop(ended.map(|place| turns.open.swap_remove(place)));
             Ok(())
         };
-        foreign::call(env, B::BEGIN_TURN, (*this, promise, env.create_function_from_closure::<(), _, _>("end", end)?))
+        let end = env.create_function_from_closure::<(), _, _>("end", end)?;
+        foreign::call(env, B::BEGIN_TURN, (*this, number, promise, end))
     }
 }
 
@@ -87,19 +108,21 @@ impl<B: Answered> Batches<B> {
 impl<B: Answered> Drop for Turn<B> {
     fn drop(&mut self) {
         update(&self.answers, |answers| answers.is_turn_over = true);
-        for destination in self.destinations.drain(..).filter(|destination| !destination.is_being_written()) {
-            let to_write = destination.clone();
-            // A thread of its own, since it may have to wait for another process.
-            let thread = thread::Builder::new().name("strands-native writer".into());
-            if let Err(error) = thread.spawn(move || to_write.write_waiting()) {
-                destination.give_up(CoreError::Internal(format!("no thread could be started to write on: {error}")));
-            }
+        if self.destination.is_being_written() {
+            return;
+        }
+        let to_write = self.destination.clone();
+        // A thread of its own, since it may have to wait for another process.
+        let thread = thread::Builder::new().name("strands-native writer".into());
+        if let Err(error) = thread.spawn(move || to_write.write_waiting()) {
+            let error = CoreError::Internal(format!("no thread could be started to write on: {error}"));
+            self.destination.give_up(error);
         }
     }
 }
 
 /// The number of one more answer, and what gives it.
-fn expect_answer<T: Send + ToNapiValue + 'static>(answers: &Arc<Mutex<Answers<T>>>) -> (u32, Done<T>) {
+fn expect_answer<B: Answered>(answers: &Arc<Mutex<Answers<B>>>) -> (u32, Done<B::Output>) {
     let number = update(answers, |answers| {
         answers.given.push(None);
         answers.missing += 1;
@@ -116,10 +139,7 @@ fn expect_answer<T: Send + ToNapiValue + 'static>(answers: &Arc<Mutex<Answers<T>
 }
 
 /// Settles the promise of the turn with what is the last change that it waits for.
-fn update<T: Send + ToNapiValue + 'static, R>(
-    answers: &Mutex<Answers<T>>,
-    change: impl FnOnce(&mut Answers<T>) -> R,
-) -> R {
+fn update<B: Answered, R>(answers: &Mutex<Answers<B>>, change: impl FnOnce(&mut Answers<B>) -> R) -> R {
     let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
     let changed = change(&mut answers);
     if answers.is_turn_over
@@ -127,18 +147,18 @@ fn update<T: Send + ToNapiValue + 'static, R>(
         && let Some(deferred) = answers.deferred.take()
     {
         let given = std::mem::take(&mut answers.given);
-        deferred.resolve(Box::new(move |env| answers_to_js(&env, given)));
+        deferred.resolve(Box::new(move |env| answers_to_js::<B>(&env, given)));
     }
     changed
 }
 
 /// The outputs, and in their places the errors of those that there are none of.
-fn answers_to_js<T: ToNapiValue>(env: &Env, given: Vec<Option<Answer<T>>>) -> Result<Object<'static>> {
-    let mut outputs: Vec<Option<T>> = Vec::with_capacity(given.len());
+fn answers_to_js<B: Answered>(env: &Env, given: Vec<Option<Answer<B::Output>>>) -> Result<Object<'static>> {
+    let mut outputs: Vec<Option<B::Js>> = Vec::with_capacity(given.len());
     let mut errors = Object::new(env)?;
     for (number, answer) in given.into_iter().enumerate() {
         outputs.push(match answer {
-            Some(Ok(output)) => Some(output),
+            Some(Ok(output)) => B::into_js(output),
             Some(Err(error)) => {
                 errors.set(number.to_string(), to_js(env, &error))?;
                 None

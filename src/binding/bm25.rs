@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use napi::bindgen_prelude::*;
 use napi::{JsValue, ValueType};
 
@@ -14,7 +15,7 @@ use super::foreign_storage::{ForeignStorage, Perform};
 use super::storage::Backend;
 use super::{foreign, off_thread, on_own_thread, options};
 use crate::error::{Error as CoreError, Result as CoreResult};
-use crate::search::bm25::{Backfilled, Bm25Hit, Bm25Index, Bm25Query, Change, index_path, is_hidden};
+use crate::search::bm25::{Backfilled, Bm25Hit, Bm25Index, Bm25Query, Change, SetAside, index_path, is_hidden};
 use crate::search::match_query::Match;
 use crate::search::normalization::Normalization;
 use crate::storage::Storage;
@@ -39,6 +40,11 @@ pub struct Bm25SearchStrategy {
 impl Answered for Arc<Bm25Index> {
     const BEGIN_TURN: &'static str = "beginLoopTurn";
     const ANSWER: &'static str = "indexed";
+    type Js = Vec<String>;
+
+    fn into_js(set_aside: Vec<SetAside>) -> Option<Vec<String>> {
+        (!set_aside.is_empty()).then(|| set_aside.iter().map(SetAside::to_string).collect())
+    }
 }
 
 /// What a search gives, and the index, which may have something to tell.
@@ -103,9 +109,10 @@ impl Bm25SearchStrategy {
         storage: Unknown<'env>,
         key: Unknown<'_>,
         data: Unknown<'_>,
+        by_storage: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
-        let data = options::bytes(env, "data", data);
-        self.change(env, &this, storage, key, data.map(|data| |key| Change::Put(key, data)))
+        let data = options::bytes(env, "data", data).map(Some);
+        self.change(env, &this, storage, key, data, by_storage)
     }
 
     /// Takes an entry out of the index. The storages of this package call this for each deletion.
@@ -118,8 +125,9 @@ impl Bm25SearchStrategy {
         this: This<'env>,
         storage: Unknown<'env>,
         key: Unknown<'_>,
+        by_storage: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
-        self.change(env, &this, storage, key, Ok(Change::Remove))
+        self.change(env, &this, storage, key, Ok(None), by_storage)
     }
 
     /// The entries of `storage` that hold a term of `query`, or a word that begins with one, best first. `score` is
@@ -227,15 +235,19 @@ impl Bm25SearchStrategy {
         this: &Object<'env>,
         storage: Unknown<'env>,
         key: Unknown<'_>,
-        change: Result<impl FnOnce(Key) -> Change>,
+        data: Result<Option<Bytes>>,
+        by_storage: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
-        let arguments = change.and_then(|change| {
+        let arguments = data.and_then(|data| {
             let key = key_of(env, storage, key)?;
-            Ok((self.index_of(env, this, storage)?, key, change))
+            // What a caller indexes itself may be other than what is stored.
+            let own = if options::is_truthy(by_storage)? { Backend::of_plain(env, storage)? } else { None };
+            let change = Change { key, data, happened_in: own.map(|backend| backend.storage) };
+            Ok((self.index_of(env, this, storage)?, change))
         });
         match arguments {
-            Ok((_, key, _)) if is_hidden(&key) => Ok(PromiseRaw::resolve(env, ())?.to_unknown()),
-            Ok((index, key, change)) => Ok(self.changes.add::<()>(env, this, &index, change(key))?.to_unknown()),
+            Ok((_, change)) if is_hidden(&change.key) => Ok(PromiseRaw::resolve(env, ())?.to_unknown()),
+            Ok((index, change)) => Ok(self.changes.add::<()>(env, this, &index, change)?.to_unknown()),
             Err(error) => Ok(PromiseRaw::<()>::reject(env, error)?.to_unknown()),
         }
     }
@@ -345,11 +357,7 @@ fn backfilled_to_js(env: &Env, (result, index): (Backfilled, Arc<Bm25Index>)) ->
 
 /// Tells of index files that were set aside.
 fn tell(env: &Env, index: &Bm25Index) -> Result<()> {
-    for file in index.take_set_aside() {
-        let (path, now) = (file.path.to_string_lossy(), file.now.to_string_lossy());
-        foreign::call::<_, ()>(env, "warnOfSetAside", (path.as_ref(), now.as_ref(), file.fault.message))?;
-    }
-    Ok(())
+    index.take_set_aside().iter().try_for_each(|file| foreign::call(env, "warn", (file.to_string(),)))
 }
 
 /// The path from the root, without `.` and `..`, by its text alone (as Python's `os.path.abspath`).

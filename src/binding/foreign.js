@@ -51,8 +51,15 @@
     return loaded.KeywordSearchStrategy.some(isKeywordSearch) ? strategy : undefined
   }
 
-  /** The promise of the last turn of changes that each object was asked for. */
+  /** The promises of the turns of changes that go on, by number, of each object that was asked for changes. */
   const turns = new WeakMap()
+
+  function keepTurn(owner, turn, promise) {
+    if (!turns.has(owner)) turns.set(owner, new Map())
+    turns.get(owner).set(turn, promise)
+    const forget = () => turns.get(owner).delete(turn)
+    promise.then(forget, forget)
+  }
 
   /** The storage that each strategy with one index file is for. */
   const claims = new WeakMap()
@@ -60,21 +67,47 @@
   /** Up to so many keys are looked for one by one: a listing that begins with a key is short. */
   const FEW_KEYS = 8
 
+  /** All keys of a storage that is not ours. */
+  async function listing(storage) {
+    const keys = await storage.list('')
+    if (Array.isArray(keys)) return keys
+    throw new TypeError(`list of ${describe(storage, null)} must give an array of keys`)
+  }
+
   /** Whether a storage that is not ours has these keys. */
   async function existing(storage, keys) {
     if (keys.length <= FEW_KEYS) return Promise.all(keys.map(async (key) => (await storage.list(key)).includes(key)))
-    const present = new Set(await storage.list(''))
+    const present = new Set(await listing(storage))
     return keys.map((key) => present.has(key))
   }
 
   const describe = (storage, folder) => folder ?? `a ${storage.constructor?.name ?? 'storage'} without a baseDir`
 
+  /** The last change of each entry that goes on, in each storage with a strategy. */
+  const changes = new WeakMap()
+
+  /** Changes of one entry follow each other, so that the last one is the last in the index too. */
+  function inOrder(storage, key, change) {
+    if (!changes.has(storage)) changes.set(storage, new Map())
+    const last = changes.get(storage)
+    const changed = last.has(key) ? last.get(key).then(change, change) : change()
+    last.set(key, changed)
+    const forget = () => {
+      if (last.get(key) === changed) last.delete(key)
+    }
+    changed.then(forget, forget)
+    return changed
+  }
+
+  /** What an index of ours is told beside: that the storage calls, whose entry may have changed again. */
+  const byStorage = (strategy) => (loaded.Bm25SearchStrategy.some((Class) => strategy instanceof Class) ? [true] : [])
+
   /** Tests may put another function in its place later. */
   const nextLoopTurn = setImmediate
 
   /** The answer to one change of a turn. */
-  async function answer(turn, number) {
-    const { outputs, errors } = await turn
+  async function answer(owner, turn, number) {
+    const { outputs, errors } = await turns.get(owner).get(turn)
     if (number in errors) throw errors[number]
     return outputs[number]
   }
@@ -88,9 +121,9 @@
   function rejectWhereItThrows(prototype, name) {
     const native = prototype[name]
     const method = {
-      [name](first, second, third) {
+      [name](first, second, third, fourth) {
         try {
-          return native.call(this, first, second, third)
+          return native.call(this, first, second, third, fourth)
         } catch (error) {
           return Promise.reject(error)
         }
@@ -169,22 +202,25 @@
     isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
 
     /** Begins a turn of changes, which ends with that of JavaScript. `promise` gives their answers. */
-    beginMicroTurn(owner, promise, end) {
-      turns.set(owner, promise)
+    beginMicroTurn(owner, turn, promise, end) {
+      keepTurn(owner, turn, promise)
       queueMicrotask(end)
     },
 
     /** The same for changes of which each follows upon some input or output: all that is done by now belongs to it. */
-    beginLoopTurn(owner, promise, end) {
-      turns.set(owner, promise)
+    beginLoopTurn(owner, turn, promise, end) {
+      keepTurn(owner, turn, promise)
       nextLoopTurn(end)
     },
 
-    /** What a memory store answers to one addition of the present turn. */
-    added: async (store, number) => ({ id: await answer(turns.get(store), number) }),
+    /** What a memory store answers to one addition. */
+    added: async (store, turn, number) => ({ id: await answer(store, turn, number) }),
 
-    /** What a search strategy answers to one change of its index in the present turn. */
-    indexed: (strategy, number) => answer(turns.get(strategy), number),
+    /** What a search strategy answers to one change of an index. */
+    async indexed(strategy, turn, number) {
+      const warnings = await answer(strategy, turn, number)
+      for (const message of warnings ?? []) process.emitWarning(message)
+    },
 
     /** The set of words that a space separates. */
     setOf: (joined) => new Set(joined ? joined.split(' ') : []),
@@ -254,7 +290,7 @@
     async lend(storage, onProgress, work) {
       let fault
       const operations = {
-        list: async () => [...(await storage.list(''))],
+        list: () => listing(storage),
         read: async (key) => asUint8Array(await readOrSkip(storage, key)),
         existing: (keys) => existing(storage, keys),
         progress: async ([done, total]) => onProgress?.({ done, total }),
@@ -276,27 +312,26 @@
       return result
     },
 
-    /** Tells of an index file that was no good. */
-    warnOfSetAside(path, now, problem) {
-      process.emitWarning(
-        `The search index ${path} could not be used (${problem}). It was set aside as ${now}, and made anew.`,
-      )
-    },
+    warn: (message) => process.emitWarning(message),
 
     isOurs: (storage) => prototypeOf(storage) !== undefined,
 
     /** Whether a storage of ours, or of the SDK, keeps its files in a sandbox. */
     isSandboxed: (storage) => !!(storage[SANDBOX] ?? storage._sandbox),
 
-    async index(storage, written, key, data) {
-      await written
-      await storage[STRATEGY].index?.(storage, key, data)
-    },
+    /** Writes an entry by `write`, and then indexes it. */
+    index: (storage, write, key, data) =>
+      inOrder(storage, key, async () => {
+        await write()
+        await storage[STRATEGY].index?.(storage, key, data, ...byStorage(storage[STRATEGY]))
+      }),
 
-    async remove(storage, deleted, key) {
-      await deleted
-      await storage[STRATEGY].remove?.(storage, key)
-    },
+    /** Deletes an entry by `remove`, and then takes it out of the index. */
+    remove: (storage, remove, key) =>
+      inOrder(storage, key, async () => {
+        await remove()
+        await storage[STRATEGY].remove?.(storage, key, ...byStorage(storage[STRATEGY]))
+      }),
 
     async search(storage, query) {
       return storage[STRATEGY].search(storage, query)

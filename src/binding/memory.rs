@@ -30,6 +30,11 @@ pub struct TestMemoryStore {
 impl Answered for OpenStore {
     const BEGIN_TURN: &'static str = "beginMicroTurn";
     const ANSWER: &'static str = "added";
+    type Js = String;
+
+    fn into_js(id: String) -> Option<String> {
+        Some(id)
+    }
 }
 
 #[napi_derive::napi]

@@ -15,8 +15,12 @@
 //! # No text is syntax
 //! Words hold letters, numbers and underscores. In quotes, each is a string to FTS5.
 
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
+use super::normalization::Normalization;
 use super::stop_words::is_stop_word;
 use super::tokenize::TokenSet;
 
@@ -41,7 +45,7 @@ pub struct MatchQuery {
 
 /// What to match for `question`; `None` if no term is left, so that nothing can match.
 pub fn match_query(question: &str, which: Match) -> Option<MatchQuery> {
-    let tokens = TokenSet::of(question);
+    let tokens = TokenSet::of(&without_accents(question));
     let is_term = |token: &&str| !(token.len() == 1 || is_stop_word(token));
     let mut terms: Vec<&str> = tokens.iter().filter(is_term).collect();
     // As the Python SDK does: scores are sums of floating-point numbers, which depend on the order of the terms.
@@ -63,6 +67,19 @@ pub fn match_query(question: &str, which: Match) -> Option<MatchQuery> {
             Some(MatchQuery { expression: prefixes.join(" "), otherwise: None })
         }
     }
+}
+
+/// `question` without the accents that are characters of their own, where they are none. FTS5 passes over them within a
+/// word, and `tokenize` takes them for its end: the "é" of two characters, or the "i̇" that "İ" is in lower case.
+fn without_accents(question: &str) -> Cow<'_, str> {
+    /// Those that FTS5 passes over (`sqlite3Fts5UnicodeIsdiacritic`).
+    const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{331}';
+
+    if question.is_ascii() {
+        return Cow::Borrowed(question);
+    }
+    let composed = Normalization::Nfc.apply(question).to_lowercase();
+    composed.chars().filter(|char| !ACCENTS.contains(char)).collect()
 }
 
 fn prefix(term: &str) -> String {
@@ -115,6 +132,13 @@ mod tests {
         assert_eq!(query, Some(expected));
         assert_eq!(match_query("dark", Match::Any).and_then(|query| query.otherwise), None);
         assert_eq!(match_query("Moving?", Match::All).and_then(|query| query.otherwise), None);
+    }
+
+    #[test]
+    fn an_accent_of_its_own_does_not_end_a_word() {
+        assert_eq!(all("e\u{301}le\u{300}ve").as_deref(), Some(r#""élève" *"#));
+        assert_eq!(all("İstanbul").as_deref(), Some(r#""istanbul" *"#));
+        assert_eq!(all("x\u{30c}yz").as_deref(), Some(r#""xyz" *"#));
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl Version {
         }
     }
 
+    /// Whether it is of a value that is on this machine, so that looking for it costs little.
+    pub fn is_local(&self) -> bool {
+        matches!(self, Version::Revision(_) | Version::File(_))
+    }
+
     /// The version as a text that means the same in other processes, if it does.
     pub fn lasting(&self) -> Option<String> {
         match self {

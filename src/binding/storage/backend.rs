@@ -1,5 +1,6 @@
 //! What the storage classes have in common.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -95,18 +96,30 @@ impl Backend {
         data: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
         let arguments = options::key(env, key).and_then(|key| Ok((key, options::bytes(env, "data", data)?)));
-        let indexed = match &arguments {
-            Ok((key, data)) if self.has_strategy => Some((key.to_string(), data.clone())),
-            _ => None,
-        };
         let write = |storage: &dyn Storage, (key, data): (Key, Bytes)| storage.write(&key, data);
-        let written = self.run(env, arguments, write, |_, ()| Ok(()))?;
-        match indexed {
-            Some((key, data)) => {
-                foreign::call(env, "index", (*this, written, key, Uint8ArraySlice::copy_from(env, data)?))
+        match arguments {
+            Ok((key, data)) if self.has_strategy => {
+                let indexed = Uint8ArraySlice::copy_from(env, data.as_ref())?;
+                let name = key.to_string();
+                let write = self.later(env, (key, data), write)?;
+                foreign::call(env, "index", (*this, write, name, indexed))
             }
-            None => Ok(written),
+            arguments => self.run(env, arguments, write, |_, ()| Ok(())),
         }
+    }
+
+    /// A function that does a change, once.
+    fn later<'env, A: Send + 'static>(
+        &self,
+        env: &'env Env,
+        arguments: A,
+        work: fn(&dyn Storage, A) -> CoreResult<()>,
+    ) -> Result<Function<'env, (), sys::napi_value>> {
+        let (backend, arguments) = (self.clone(), Cell::new(Some(arguments)));
+        env.create_function_from_closure("change", move |context: FunctionCallContext<'_>| {
+            let arguments = arguments.take().ok_or_else(|| Error::from_reason("it is done once"));
+            Ok(backend.run(context.env, arguments, work, |_, ()| Ok(()))?.raw())
+        })
     }
 
     pub fn read<'env>(&self, env: &'env Env, key: Unknown<'_>) -> Result<Unknown<'env>> {
@@ -118,12 +131,13 @@ impl Backend {
     }
 
     pub fn delete<'env>(&self, env: &'env Env, this: &Object<'env>, key: Unknown<'_>) -> Result<Unknown<'env>> {
-        let key = options::key(env, key);
-        let removed = key.as_ref().ok().filter(|_| self.has_strategy).map(Key::to_string);
-        let deleted = self.run(env, key, |storage, key| storage.delete(&key), |_, ()| Ok(()))?;
-        match removed {
-            Some(key) => foreign::call(env, "remove", (*this, deleted, key)),
-            None => Ok(deleted),
+        let delete = |storage: &dyn Storage, key: Key| storage.delete(&key);
+        match options::key(env, key) {
+            Ok(key) if self.has_strategy => {
+                let name = key.to_string();
+                foreign::call(env, "remove", (*this, self.later(env, key, delete)?, name))
+            }
+            key => self.run(env, key, delete, |_, ()| Ok(())),
         }
     }
 

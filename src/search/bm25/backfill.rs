@@ -7,7 +7,9 @@
 //! # Beside others
 //! Entries may be written and deleted meanwhile, by anybody. An entry that was read is put only if the index still has
 //! of it what it had before the reading: otherwise somebody knows better. An entry that the listing lacked is taken out
-//! only if it is still gone when nobody else can write to the index: whoever writes an entry indexes it afterwards.
+//! only if it is still gone when nobody else can write to the index: whoever writes an entry indexes it afterwards. Nor is
+//! one put that is gone by then; in a remote storage, where looking costs a request, it stays until the next backfill, and
+//! no search gives it.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -52,8 +54,9 @@ pub struct Backfilled {
 /// An entry that was read.
 struct Read<'a> {
     key: &'a Key,
-    /// As a text, if it was settled when it was read.
-    version: Option<String>,
+    version: &'a Version,
+    /// Its version as a text, if it was settled when it was read.
+    settled: Option<String>,
     data: Bytes,
     /// What the index had before.
     known: Option<&'a str>,
@@ -92,15 +95,15 @@ impl Bm25Index {
             read_each(storage, &entries, positions, |position, data| {
                 let (key, version) = &entries[position];
                 let known = known.get(key.as_str()).map(|known| known.hash.as_str());
-                let version = version.lasting().filter(|_| version.is_settled(listed_at));
+                let settled = version.lasting().filter(|_| version.is_settled(listed_at));
                 bytes += data.len();
-                batch.push(Read { key, version, data, known });
+                batch.push(Read { key, version, settled, data, known });
                 if bytes >= BATCH_BYTES && outcome.is_ok() {
                     bytes = 0;
-                    outcome = self.take_in(&mem::take(&mut batch), &mut result);
+                    outcome = self.take_in(storage, &mem::take(&mut batch), &mut result);
                 }
             });
-            outcome.and_then(|()| self.take_in(&batch, &mut result)).map_err(failed)?;
+            outcome.and_then(|()| self.take_in(storage, &batch, &mut result)).map_err(failed)?;
             let done = result.indexed + result.unchanged;
             if done < total {
                 progress(Progress { done, total })?;
@@ -111,17 +114,20 @@ impl Bm25Index {
         Ok(result)
     }
 
-    fn take_in(&self, batch: &[Read<'_>], result: &mut Backfilled) -> database::Result<()> {
+    fn take_in(&self, storage: &dyn Storage, batch: &[Read<'_>], result: &mut Backfilled) -> database::Result<()> {
         let indexed = self.writing(|writing| {
             let mut indexed = 0;
-            for Read { key, version, data, known } in batch {
+            for Read { key, version, settled, data, known } in batch {
                 let hash = hash(data);
                 let present = writing.hash(key.as_str())?;
-                if present.as_deref() == *known && present.as_ref() != Some(&hash) {
+                if present.as_ref() != Some(&hash) {
+                    if present.as_deref() != *known || version.is_local() && !storage.exists(key)? {
+                        continue;
+                    }
                     self.put(writing, key, data, &hash)?;
                     indexed += 1;
                 }
-                if let Some(version) = version {
+                if let Some(version) = settled {
                     writing.record(key.as_str(), version, &hash)?;
                 }
             }

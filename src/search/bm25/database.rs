@@ -104,6 +104,14 @@ impl Database {
         Ok(database)
     }
 
+    /// Makes an index of which everything is missing, and closes it.
+    pub fn begin_incomplete(path: &Path, folder: Option<&Path>) -> Result<()> {
+        let mut database = Self::create(path, folder)?;
+        let writing = database.begin()?;
+        writing.set_incomplete(true)?;
+        writing.commit()
+    }
+
     /// Opens the file at `path` for reading; `None` if it holds no index yet.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let open = |path: &Path, flags: OpenFlags| {
@@ -146,7 +154,7 @@ impl Database {
         self.connection.pragma_update(None, "synchronous", "normal")?;
         self.connection.pragma_update(None, "temp_store", "memory")?;
         if is_index {
-            return Ok(());
+            return self.straighten();
         }
         let transaction = self.begin()?;
         transaction.execute_batch(&format!(
@@ -157,6 +165,24 @@ impl Database {
         Ok(())
     }
 
+    /// Takes out what another program has left in one of the tables only, or twice: nobody would replace it. The next
+    /// search fills in what is then missing.
+    fn straighten(&mut self) -> Result<()> {
+        // FTS5 keeps a row here for each document (sqlite.org/fts5.html, "FTS5 data structures").
+        let is_straight = "SELECT (SELECT count(*) FROM documents_docsize) = (SELECT count(*) FROM doc_hashes)";
+        if self.connection.query_row(is_straight, [], |row| row.get(0))? {
+            return Ok(());
+        }
+        let transaction = self.begin()?;
+        transaction.execute_batch(
+            "DELETE FROM doc_hashes WHERE key IN (SELECT key FROM documents GROUP BY key HAVING count(*) > 1);
+             DELETE FROM documents WHERE key NOT IN (SELECT key FROM doc_hashes);
+             DELETE FROM doc_hashes WHERE key NOT IN (SELECT key FROM documents);",
+        )?;
+        transaction.set_incomplete(true)?;
+        transaction.commit()
+    }
+
     fn prepare_to_read(&self) -> Result<bool> {
         self.connection.busy_timeout(LONGEST_WAIT)?;
         self.connection.pragma_update(None, "temp_store", "memory")?;
@@ -165,6 +191,11 @@ impl Database {
 
     /// Whether the tables are there.
     fn has_documents(&self) -> Result<bool> {
+        // SQLite takes a file of one byte for an empty one.
+        const SHORTEST_PAGE: u64 = 512;
+        if self.file.as_ref().is_some_and(|file| (1..SHORTEST_PAGE).contains(&file.len())) {
+            return Err(foreign("it is shorter than a page"));
+        }
         let definition = "SELECT sql FROM sqlite_master WHERE name = 'documents'";
         let definition: Option<Option<String>> =
             self.connection.query_row(definition, [], |row| row.get(0)).optional()?;

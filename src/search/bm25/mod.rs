@@ -16,7 +16,9 @@
 mod backfill;
 mod database;
 
+use std::fmt;
 use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,7 @@ use super::match_query::{Match, MatchQuery, match_query};
 use super::normalization::Normalization;
 use crate::atomic_file::{is_missing, same_file};
 use crate::error::{Error, Fault, Result};
+use crate::file_lock::FileLock;
 use crate::storage::Storage;
 use crate::storage::key::Key;
 use crate::write_queue::{Answer, Batched, Done, WriteQueue};
@@ -64,12 +67,25 @@ impl Bm25Query {
 }
 
 /// A change of an index.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// An entry was written.
-    Put(Key, Bytes),
-    /// An entry was deleted.
-    Remove(Key),
+pub struct Change {
+    /// The key of the entry.
+    pub key: Key,
+    /// Its bytes, or `None` if it was deleted.
+    pub data: Option<Bytes>,
+    /// Where that happened, if the change is to be left out where the storage says otherwise by the time it is written: of
+    /// two writers of one entry, the one whose bytes were the last need not be the last to come here.
+    pub happened_in: Option<Arc<dyn Storage>>,
+}
+
+impl Change {
+    /// Whether the storage says otherwise. One that cannot be asked says nothing.
+    fn is_outdated(&self) -> bool {
+        let Some(storage) = &self.happened_in else { return false };
+        match &self.data {
+            Some(data) => storage.read(&self.key).is_ok_and(|present| present.as_ref() != Some(data)),
+            None => storage.exists(&self.key).unwrap_or(false),
+        }
+    }
 }
 
 /// The index file of one storage.
@@ -78,7 +94,7 @@ pub struct Bm25Index {
     /// The folder of the storage, if it has one.
     folder: Option<PathBuf>,
     normalization: Normalization,
-    queue: WriteQueue<Change, ()>,
+    queue: WriteQueue<Change, Vec<SetAside>>,
     /// Held while writing.
     writer: Mutex<Option<Database>>,
     /// Those that no search is using.
@@ -98,6 +114,14 @@ pub struct SetAside {
     pub now: PathBuf,
     /// What was wrong with it.
     pub fault: Fault,
+}
+
+impl fmt::Display for SetAside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SetAside { path, now, fault } = self;
+        let (path, now) = (path.display(), now.display());
+        write!(f, "The search index {path} could not be used ({fault}). It was set aside as {now}, and is made anew")
+    }
 }
 
 /// Where the index of a folder is: beside it, under a name that both SDKs know as internal.
@@ -167,19 +191,23 @@ impl Bm25Index {
         self.queue.write_waiting(|changes| self.write(changes));
     }
 
-    fn write(&self, changes: &[Change]) -> Vec<Answer<()>> {
+    fn write(&self, changes: &[Change]) -> Vec<Answer<Vec<SetAside>>> {
         let written = self.writing(|writing| changes.iter().try_for_each(|change| self.apply(change, writing)));
         match written {
-            Ok(()) => vec![Ok(()); changes.len()],
+            // Whoever comes first is to be told.
+            Ok(()) => changes.iter().map(|_| Ok(self.take_set_aside())).collect(),
             // One that cannot be written does not keep the others from it. None can while the database is busy.
             Err(trouble @ Trouble::Failed(_)) if changes.len() > 1 && !trouble.is_busy() => {
                 changes.iter().flat_map(|change| self.write(std::slice::from_ref(change))).collect()
             }
             Err(Trouble::Storage(error)) => vec![Err(Arc::new(error)); changes.len()],
             Err(Trouble::Broken(fault) | Trouble::Failed(fault)) => {
-                let failed = |change: &Change| match change {
-                    Change::Put(key, _) => Error::NotIndexed { key: key.to_string(), source: fault.clone() },
-                    Change::Remove(key) => Error::NotUnindexed { key: key.to_string(), source: fault.clone() },
+                let failed = |change: &Change| {
+                    let (key, source) = (change.key.to_string(), fault.clone());
+                    match change.data {
+                        Some(_) => Error::NotIndexed { key, source },
+                        None => Error::NotUnindexed { key, source },
+                    }
                 };
                 changes.iter().map(|change| Err(Arc::new(failed(change)))).collect()
             }
@@ -187,9 +215,10 @@ impl Bm25Index {
     }
 
     fn apply(&self, change: &Change, writing: &Writing<'_>) -> database::Result<()> {
-        match change {
-            Change::Put(key, data) => self.put(writing, key, data, &database::hash(data)),
-            Change::Remove(key) => writing.remove(key.as_str()),
+        match &change.data {
+            _ if change.is_outdated() => Ok(()),
+            Some(data) => self.put(writing, &change.key, data, &database::hash(data)),
+            None => writing.remove(change.key.as_str()),
         }
     }
 
@@ -249,7 +278,8 @@ impl Bm25Index {
             Ok(Some(output))
         };
         let file = match fs::metadata(&self.path) {
-            Err(error) if is_missing(&error) => return Ok(None),
+            // Nor can there be one under a name that is too long.
+            Err(error) if is_missing(&error) || error.kind() == ErrorKind::InvalidFilename => return Ok(None),
             file => file.map_err(|error| self.failed("search", database::cannot_open(&error)))?,
         };
         let outcome = match attempt(&file) {
@@ -267,33 +297,41 @@ impl Bm25Index {
         outcome.map_err(|trouble| self.failed("search", trouble))
     }
 
-    /// Gives a file that is no index another name, and begins an index that says of itself that it lacks entries. Nothing
-    /// of this index is open.
+    /// Gives a file that is no index another name, and puts an index in its place that says of itself that it lacks
+    /// entries. There is one at any moment, so that nobody takes the storage for one that was never indexed.
     fn put_aside(&self, broken: Option<&Metadata>, fault: Fault) -> database::Result<()> {
         lock(&self.readers).clear();
+        // Of several that found it broken, one replaces it. The index itself must not be opened for a lock: closing it would
+        // end those of SQLite. Where the directory cannot be locked, one may replace what another has just begun.
+        let _turn = self.path.parent().and_then(|directory| FileLock::acquire(directory).ok());
         let is_still_there =
             |broken: &Metadata| fs::metadata(&self.path).is_ok_and(|present| same_file(&present, broken));
         // Another process may have been faster.
-        if broken.is_some_and(is_still_there) {
-            let with_suffix = |path: &Path, suffix: &str| {
-                let mut path = path.as_os_str().to_owned();
-                path.push(suffix);
-                PathBuf::from(path)
-            };
-            let now = with_suffix(&self.path, &format!(".broken-{}", Uuid::new_v4().simple()));
-            // What SQLite keeps beside a database goes first: it would be taken for that of the new one.
-            for suffix in ["-wal", "-shm", ""] {
+        if !broken.is_some_and(is_still_there) {
+            return Ok(());
+        }
+        let id = Uuid::new_v4().simple().to_string();
+        let now = with_suffix(&self.path, &format!(".broken-{id}"));
+        let successor = with_suffix(&self.path, &format!(".new-{id}"));
+        let replaced = Database::begin_incomplete(&successor, self.folder.as_deref()).and_then(|()| {
+            // What SQLite keeps beside a database would be taken for that of the successor.
+            for suffix in ["-wal", "-shm"] {
                 match fs::rename(with_suffix(&self.path, suffix), with_suffix(&now, suffix)) {
-                    Err(error) if !is_missing(&error) => return Err(Trouble::Failed(fault)),
+                    Err(error) if !is_missing(&error) => return Err(database::cannot_open(&error)),
                     _ => {}
                 }
             }
-            lock(&self.set_aside).push(SetAside { path: self.path.clone(), now, fault });
+            // Where there are no second names, there is no index for a moment.
+            let kept = fs::hard_link(&self.path, &now).or_else(|_| fs::rename(&self.path, &now));
+            kept.and_then(|()| fs::rename(&successor, &self.path)).map_err(|error| database::cannot_open(&error))
+        });
+        if replaced.is_err() {
+            // It may not even be there. What cannot be replaced is what there is to report.
+            let _ = fs::remove_file(&successor);
+            return Err(Trouble::Failed(fault));
         }
-        let mut begun = Database::create(&self.path, self.folder.as_deref())?;
-        let writing = begun.begin()?;
-        writing.set_incomplete(true)?;
-        writing.commit()
+        lock(&self.set_aside).push(SetAside { path: self.path.clone(), now, fault });
+        Ok(())
     }
 
     fn failed(&self, operation: &'static str, trouble: Trouble) -> Error {
@@ -331,6 +369,12 @@ fn live_hits(
     Ok(hits)
 }
 
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
 /// A rank on the scale of the Python SDK.
 fn score(rank: f64) -> f64 {
     rank.abs() / (1.0 + rank.abs())
@@ -340,12 +384,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Changes of an index, with nothing to answer.
+/// Changes of an index, answered with what was set aside for them.
 impl Batched for Arc<Bm25Index> {
     type Change = Change;
-    type Output = ();
+    type Output = Vec<SetAside>;
 
-    fn enqueue(&self, change: Change, done: Done<()>) {
+    fn enqueue(&self, change: Change, done: Done<Vec<SetAside>>) {
         self.queue.push(change, done);
     }
 

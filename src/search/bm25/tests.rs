@@ -24,21 +24,21 @@ impl Indexed {
         Indexed { directory, storage, index }
     }
 
-    fn change(&self, change: Change) -> Answer<()> {
+    fn change(&self, change: Change) -> Answer<Vec<SetAside>> {
         let (answers, answer) = mpsc::channel();
         self.index.enqueue(change, Box::new(move |answer| answers.send(answer).unwrap()));
         Batched::write_waiting(&self.index);
         answer.recv().unwrap()
     }
 
-    fn write(&self, key: &str, text: &str) {
+    fn write(&self, key: &str, text: &str) -> Vec<SetAside> {
         self.storage.write(&parsed(key), text.as_bytes().to_vec().into()).unwrap();
-        self.change(Change::Put(parsed(key), text.as_bytes().to_vec().into())).unwrap();
+        self.change(put(key, text)).unwrap()
     }
 
     fn delete(&self, key: &str) {
         self.storage.delete(&parsed(key)).unwrap();
-        self.change(Change::Remove(parsed(key))).unwrap();
+        self.change(Change { key: parsed(key), data: None, happened_in: None }).unwrap();
     }
 
     fn found(&self, question: &str) -> Vec<String> {
@@ -67,6 +67,28 @@ impl Indexed {
 
 fn parsed(key: &str) -> Key {
     Key::parse(key).unwrap()
+}
+
+fn put(key: &str, text: &str) -> Change {
+    Change { key: parsed(key), data: Some(text.as_bytes().to_vec().into()), happened_in: None }
+}
+
+#[test]
+fn a_change_that_the_storage_has_outlived_is_left_out() {
+    let indexed = Indexed::new();
+    indexed.write("a", "present");
+    let storage: Arc<dyn Storage> = Arc::new(indexed.storage.clone());
+    let late = |data: Option<&'static str>| {
+        let data = data.map(|text| Bytes::from_static(text.as_bytes()));
+        indexed.change(Change { key: parsed("a"), data, happened_in: Some(Arc::clone(&storage)) }).unwrap();
+    };
+    late(Some("ancient"));
+    late(None);
+    assert_eq!((indexed.found("ancient"), indexed.found("present")), (vec![], vec!["a".to_owned()]));
+    indexed.storage.delete(&parsed("a")).unwrap();
+    late(None);
+    late(Some("present"));
+    assert_eq!(indexed.count("documents"), 0);
 }
 
 #[test]
@@ -186,7 +208,7 @@ impl<F: Fn(&Key) + Send + Sync> Storage for Meanwhile<'_, F> {
 fn a_backfill_does_not_put_old_bytes_over_those_that_were_written_meanwhile() {
     let indexed = Indexed::new();
     indexed.storage.write(&parsed("a"), Bytes::from_static(b"ancient")).unwrap();
-    let meanwhile = Meanwhile(&indexed.storage, |_: &Key| indexed.write("a", "present"));
+    let meanwhile = Meanwhile(&indexed.storage, |_: &Key| drop(indexed.write("a", "present")));
     indexed.index.backfill(&meanwhile, &mut |_| Ok(())).unwrap();
     assert_eq!((indexed.found("ancient"), indexed.found("present")), (vec![], vec!["a".to_owned()]));
 }
@@ -215,9 +237,28 @@ fn rows_that_the_python_sdk_numbered_otherwise_are_replaced_and_removed() {
 }
 
 #[test]
+fn what_another_program_left_twice_or_without_a_hash_is_straightened() {
+    let indexed = Indexed::new();
+    for key in ["twice", "unhashed", "hashed", "whole"] {
+        indexed.write(key, "word");
+    }
+    indexed.index.close();
+    let spoil = "INSERT INTO documents (key, content) VALUES ('twice', 'wrong');
+                 INSERT INTO documents (key, content) VALUES ('more', 'wrong');
+                 DELETE FROM doc_hashes WHERE key = 'unhashed';
+                 DELETE FROM documents WHERE key = 'hashed'";
+    indexed.database().execute_batch(spoil).unwrap();
+    indexed.write("new", "word");
+    assert_eq!(indexed.found("wrong"), [""; 0]);
+    assert_eq!(indexed.found("word").len(), 5);
+    assert_eq!((indexed.count("documents"), indexed.count("doc_hashes")), (5, 5));
+}
+
+#[test]
 fn an_index_that_is_no_index_is_set_aside_whole_and_made_anew_from_the_storage() {
     type Spoil = fn(&Path);
-    let garbage: [(&str, Spoil); 4] = [
+    let garbage: [(&str, Spoil); 5] = [
+        ("one byte", |path| fs::write(path, "x").unwrap()),
         ("garbage", |path| fs::write(path, "no database at all, but long enough for a header to be read").unwrap()),
         ("another table", |path| {
             let database = Connection::open(path).unwrap();
@@ -244,12 +285,10 @@ fn an_index_that_is_no_index_is_set_aside_whole_and_made_anew_from_the_storage()
             }
             spoil(indexed.index.path());
             let spoilt = fs::read(indexed.index.path()).unwrap();
-            if !search_first {
-                indexed.write("new", "a word");
-            }
+            let mut set_aside = if search_first { vec![] } else { indexed.write("new", "a word") };
             let expected = if search_first { 50 } else { 51 };
             assert_eq!(indexed.found("word").len(), expected, "{what}");
-            let set_aside = indexed.index.take_set_aside();
+            set_aside.extend(indexed.index.take_set_aside());
             assert_eq!(set_aside.len(), 1, "{what}: {set_aside:?}");
             assert!(fs::read(&set_aside[0].now).unwrap() == spoilt, "{what}: the file was changed");
             let name = set_aside[0].now.file_name().unwrap().to_str().unwrap();
@@ -268,8 +307,7 @@ fn a_busy_index_is_not_a_broken_one_and_is_searched_meanwhile() {
     let writing = {
         let index = Arc::clone(&indexed.index);
         let (answers, answer) = mpsc::channel();
-        let put = Change::Put(parsed("b"), Bytes::from_static(b"word"));
-        index.enqueue(put, Box::new(move |outcome| answers.send(outcome.is_ok()).unwrap()));
+        index.enqueue(put("b", "word"), Box::new(move |outcome| answers.send(outcome.is_ok()).unwrap()));
         indexed.storage.write(&parsed("b"), Bytes::from_static(b"word")).unwrap();
         let thread = std::thread::spawn(move || Batched::write_waiting(&index));
         (thread, answer)
@@ -312,8 +350,7 @@ fn closing_what_was_replaced_leaves_the_log_of_its_successor() {
     let folder = indexed.directory.path().join("memory");
     let successor = Arc::new(Bm25Index::new(index_path(&folder), Some(folder), Normalization::None));
     let (answers, answer) = mpsc::channel();
-    let put = Change::Put(parsed("a"), Bytes::from_static(b"word"));
-    successor.enqueue(put, Box::new(move |outcome| answers.send(outcome.is_ok()).unwrap()));
+    successor.enqueue(put("a", "word"), Box::new(move |outcome| answers.send(outcome.is_ok()).unwrap()));
     Batched::write_waiting(&successor);
     assert!(answer.recv().unwrap());
     indexed.index.close();
