@@ -21,7 +21,13 @@ import { TestMemoryStore as SdkTestMemoryStore } from '@strands-agents/sdk/vende
 import { ContextOffloader } from '@strands-agents/sdk/vended-plugins/context-offloader'
 import type * as native from 'strands-native'
 import { InMemoryStorage, LocalFileStorage, namespace } from 'strands-native/storage'
-import { KeywordSearchStrategy, STOP_WORDS, tokenize, tokenOverlapScore } from 'strands-native/storage/search'
+import {
+  Bm25SearchStrategy,
+  KeywordSearchStrategy,
+  STOP_WORDS,
+  tokenize,
+  tokenOverlapScore,
+} from 'strands-native/storage/search'
 import type { TestMemoryAddResult, TestMemoryStoreConfig } from 'strands-native/vended-memory-stores/test-memory-store'
 import { TestMemoryStore } from 'strands-native/vended-memory-stores/test-memory-store'
 
@@ -85,6 +91,22 @@ storages.push(
   namespace(ourStorage, 'c'),
 )
 
+// The strategy with an index, wherever the SDK takes one of its own or of the user's.
+const bm25 = new Bm25SearchStrategy({ limit: 20 })
+ownStrategies.push(bm25)
+const forFiles: SearchStrategy<SdkLocalFileStorage> = bm25
+new SdkLocalFileStorage('./memory/', undefined, bm25)
+new SdkInMemoryStorage(bm25)
+new FileMemoryStore({
+  name: 'facts',
+  storage: new LocalFileStorage('./memory/', { searchStrategy: bm25 }),
+  search: bm25,
+})
+const backfilled: Promise<native.Bm25BackfillResult>[] = [
+  bm25.backfill(new SdkLocalFileStorage('./memory/')),
+  bm25.backfill(new SdkInMemoryStorage(), { onProgress: () => {} }),
+]
+
 // The SDK's strategies and sandboxes, and those that users wrote against its types, in our constructors.
 declare const sdkSandbox: SdkSandbox
 declare const sdkLocalStrategy: SearchStrategy<SdkLocalFileStorage>
@@ -133,8 +155,10 @@ const stopWords: ReadonlySet<string> = STOP_WORDS
 export {
   added,
   addedBySdk,
+  backfilled,
   boxed,
   entries,
+  forFiles,
   found,
   ownStrategies,
   results,

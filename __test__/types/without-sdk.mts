@@ -1,7 +1,15 @@
 // Every name of every entry point, in a program that has no SDK, no Node types and no DOM.
 
 import type * as everything from 'strands-native'
-import type { JSONValue, MemoryEntry, NormalizeOptions, SearchOptions } from 'strands-native'
+import type {
+  Bm25BackfillOptions,
+  Bm25BackfillResult,
+  Bm25SearchStrategyOptions,
+  JSONValue,
+  MemoryEntry,
+  NormalizeOptions,
+  SearchOptions,
+} from 'strands-native'
 import type {
   InMemoryStorageOptions,
   LocalFileStorageOptions,
@@ -11,7 +19,13 @@ import type {
   StorageSearchResult,
 } from 'strands-native/storage'
 import { InMemoryStorage, LocalFileStorage, NamespacedStorage, namespace, StorageError } from 'strands-native/storage'
-import { KeywordSearchStrategy, STOP_WORDS, tokenize, tokenOverlapScore } from 'strands-native/storage/search'
+import {
+  Bm25SearchStrategy,
+  KeywordSearchStrategy,
+  STOP_WORDS,
+  tokenize,
+  tokenOverlapScore,
+} from 'strands-native/storage/search'
 import * as stores from 'strands-native/vended-memory-stores'
 import type { TestMemoryAddResult, TestMemoryStoreConfig } from 'strands-native/vended-memory-stores/test-memory-store'
 import { TestMemoryStore } from 'strands-native/vended-memory-stores/test-memory-store'
@@ -133,6 +147,51 @@ export async function useSearch(storage: Storage): Promise<Uint8Array | undefine
   return tokenize(store.name, { normalize: 'NFC' }).size > 0 ? results[0]?.data : undefined
 }
 
+/** Every option and every method of the strategy with an index. */
+export async function useBm25(storage: Storage, strategies: SearchStrategy[]): Promise<StorageSearchResult[]> {
+  const options: Bm25SearchStrategyOptions = { dbPath: './index.sqlite', match: 'all', limit: 10, normalize: 'NFKC' }
+  const nothing: Bm25SearchStrategyOptions = { dbPath: undefined, match: undefined, limit: undefined }
+  const strategy = new Bm25SearchStrategy(options)
+  strategies.push(
+    strategy,
+    new Bm25SearchStrategy(),
+    new Bm25SearchStrategy(undefined),
+    new Bm25SearchStrategy(nothing),
+  )
+  const needsHost: true = strategy.requiresHostFs
+  const storages: Storage[] = [
+    new LocalFileStorage('./memory/', { searchStrategy: strategy }),
+    new LocalFileStorage('./memory/', undefined, strategy),
+    new InMemoryStorage(strategy),
+    new InMemoryStorage({ searchStrategy: strategy }),
+  ]
+  const progress: Bm25BackfillOptions = { onProgress: ({ done, total }) => void (done / total) }
+  const result: Bm25BackfillResult = await strategy.backfill(storage, progress)
+  const changed: number = result.indexed + result.removed + result.unchanged
+  await strategy.backfill(storages[0] ?? storage)
+  await strategy.index(storage, 'a.md', new Uint8Array([changed]))
+  await strategy.remove(storage, 'a.md')
+  const hits: StorageSearchResult[] = await strategy.search(storage, String(needsHost))
+  const closed: Promise<void> = strategy.close()
+  await closed
+  await strategy[Symbol.asyncDispose]()
+  // @ts-expect-error: there is no such rule
+  new Bm25SearchStrategy({ match: 'some' })
+  // @ts-expect-error: a limit is a number
+  new Bm25SearchStrategy({ limit: '10' })
+  // @ts-expect-error: there is no such option
+  new Bm25SearchStrategy({ path: './index.sqlite' })
+  // @ts-expect-error: it is asked where to search
+  await strategy.search('query')
+  // @ts-expect-error: a value is bytes, not text
+  await strategy.index(storage, 'a.md', 'text')
+  // @ts-expect-error: there is no such thing on the class
+  await Bm25SearchStrategy.search(storage, 'query')
+  // @ts-expect-error: what it needs does not change
+  strategy.requiresHostFs = false
+  return hits
+}
+
 export function useWords(): number {
   const words: Set<string> = tokenize('some words')
   return STOP_WORDS.has('the') ? tokenOverlapScore(words, 'words') : 0
@@ -146,3 +205,4 @@ export function explain(error: unknown): string {
 // The entry points share their classes.
 export const same: (typeof everything.TestMemoryStore)[] = [TestMemoryStore, stores.TestMemoryStore]
 export const storages: (typeof everything.InMemoryStorage)[] = [InMemoryStorage, stores.InMemoryStorage]
+export const strategies: (typeof everything.Bm25SearchStrategy)[] = [Bm25SearchStrategy]
