@@ -6,7 +6,7 @@ use std::io;
 use napi::bindgen_prelude::*;
 
 use super::foreign;
-use crate::error::Error as CoreError;
+use crate::error::{Error as CoreError, Fault};
 
 /// Message and options, as the constructors of all errors take them.
 type ErrorArguments = FnArgs<(String, Object<'static>)>;
@@ -21,8 +21,9 @@ pub fn to_js(env: &Env, error: &CoreError) -> Error {
         | CoreError::Internal(_) => global_class(env, "Error"),
         _ => foreign::function(env, "StorageError"),
     };
-    let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    class.and_then(|class| instance(env, &class, error.to_string(), cause)).unwrap_or_else(|fault| fault)
+    let cause = error.source().map(|source| cause(env, source)).transpose();
+    let error = cause.and_then(|cause| instance(env, &class?, error.to_string(), cause.flatten()));
+    error.unwrap_or_else(|fault| fault)
 }
 
 /// The JavaScript `TypeError` for an argument of the wrong type.
@@ -38,13 +39,36 @@ fn instance(
     env: &Env,
     class: &Function<'_, ErrorArguments, Unknown<'static>>,
     message: String,
-    cause: Option<&io::Error>,
+    cause: Option<Object<'static>>,
 ) -> Result<Error> {
     let mut options = Object::new(env)?;
     if let Some(cause) = cause {
-        options.set("cause", system_error(env, cause)?)?;
+        options.set("cause", cause)?;
     }
     Ok(Error::from(class.new_instance((message, options).into())?))
+}
+
+/// The JavaScript error for what is below an error, if it came from elsewhere.
+fn cause(env: &Env, source: &(dyn std::error::Error + 'static)) -> Result<Option<Object<'static>>> {
+    if let Some(error) = source.downcast_ref::<io::Error>() {
+        return system_error(env, error).map(Some);
+    }
+    source.downcast_ref::<Fault>().map(|fault| reported_error(env, fault)).transpose()
+}
+
+/// What another system reported: its `code`, which is also the `name`, as in its own SDKs, and the `requestId`.
+fn reported_error(env: &Env, fault: &Fault) -> Result<Object<'static>> {
+    let mut object = plain_error(env, fault.message.clone())?;
+    object.set("name", &fault.code)?;
+    object.set("code", &fault.code)?;
+    if let Some(request_id) = &fault.request_id {
+        object.set("requestId", request_id)?;
+    }
+    Ok(object)
+}
+
+fn plain_error(env: &Env, message: String) -> Result<Object<'static>> {
+    Object::from_unknown(global_class(env, "Error")?.new_instance((message, Object::new(env)?).into())?)
 }
 
 /// An error of the operating system as Node gives it: `code` such as `ENOSPC`, and `errno`, negative.
@@ -54,8 +78,7 @@ fn system_error(env: &Env, error: &io::Error) -> Result<Object<'static>> {
         Some(code) => format!("{code}: {error}"),
         None => error.to_string(),
     };
-    let mut object: Object<'static> =
-        Object::from_unknown(global_class(env, "Error")?.new_instance((message, Object::new(env)?).into())?)?;
+    let mut object = plain_error(env, message)?;
     if let Some(code) = code {
         object.set("code", code)?;
     }

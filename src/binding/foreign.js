@@ -21,6 +21,7 @@
   const ASYNC_METHODS = {
     InMemoryStorage: STORAGE_METHODS,
     LocalFileStorage: STORAGE_METHODS,
+    S3Storage: STORAGE_METHODS,
     NamespacedStorage: STORAGE_METHODS,
     KeywordSearchStrategy: ['search'],
     TestMemoryStore: ['search', 'add'],
@@ -106,12 +107,48 @@
     return keys
   }
 
+  const objectInput = (Key) => ({ Key })
+
+  /** Each request to S3: the command of the AWS SDK, its input, and what Rust needs of its output. */
+  const S3_REQUESTS = {
+    put: { command: 'PutObjectCommand', input: (Key, Body) => ({ Key, Body }) },
+    get: { command: 'GetObjectCommand', input: objectInput, reply: ({ Body }) => Body.transformToByteArray() },
+    head: { command: 'HeadObjectCommand', input: objectInput },
+    delete: { command: 'DeleteObjectCommand', input: objectInput },
+    list: {
+      command: 'ListObjectsV2Command',
+      input: (Prefix, ContinuationToken) => ({ Prefix, ContinuationToken, EncodingType: 'url' }),
+      reply: ({ Contents = [], EncodingType, IsTruncated, NextContinuationToken }) => ({
+        names: Contents.map(({ Key }) => Key),
+        etags: Contents.map(({ ETag }) => ETag ?? ''),
+        isEncoded: EncodingType === 'url',
+        next: IsTruncated ? NextContinuationToken : undefined,
+      }),
+    },
+  }
+
+  /** What went wrong, in the words of the service if there was an answer, else in those of Node. */
+  function faultOf(error) {
+    const { $metadata, code, message, name } = Object(error)
+    const itsName = $metadata ? name : (code ?? name)
+    return { code: String(itsName ?? 'Error'), message: String(message ?? error), requestId: $metadata?.requestId }
+  }
+
+  /** A function for Rust to ask, which never throws: what `answer` gives or throws is told by number. */
+  const answering = (answer) => async (number, question, name, detail) => {
+    try {
+      native.settle(number, { reply: await answer(question, name, detail) })
+    } catch (error) {
+      native.settle(number, { fault: faultOf(error) })
+    }
+  }
+
   const functions = {
     StorageError,
 
     /** Takes note of what the module exports, and adds what is written here. */
     adopt(exports, lent) {
-      native = lent
+      native = { ...lent, requireS3: () => exports.requireS3() }
       exports.StorageError = StorageError
       exports.namespace = (storage, prefix) => {
         const ours = prototypeOf(storage)
@@ -184,6 +221,26 @@
 
     strategyOf: (storage) => storage[STRATEGY],
     sandboxOf: (storage) => storage[SANDBOX],
+
+    searchesByKeywords: (storage) => keywordSearchOf(storage) !== undefined,
+
+    /** Makes requests to a bucket through a client of the AWS SDK. */
+    askS3(client, Bucket) {
+      return answering(async (request, name, detail) => {
+        const { command, input, reply } = S3_REQUESTS[request]
+        const { [command]: Command } = native.requireS3()
+        const output = await client.send(new Command({ Bucket, ...input(name, detail) }))
+        return reply?.(output)
+      })
+    },
+
+    /** Calls a function for credentials. */
+    askForCredentials(provide) {
+      return answering(async () => {
+        const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provide()
+        return { accessKeyId, secretAccessKey, sessionToken, expiresAtMs: expiration && Number(expiration) }
+      })
+    },
 
     /** Whether all methods of one of our storages are still ours, and not those of a subclass or of the object itself. */
     isPlain(storage) {

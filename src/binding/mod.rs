@@ -2,22 +2,29 @@
 //!
 //! # How work leaves the JavaScript thread and comes back
 //! [`inline`] for what takes no longer than handing it over would; [`off_thread`] for one-shot file work, on Node's own
-//! pool, which is the cheapest hop there is; [`additions`] for what is answered by someone else in time. All three give a
-//! promise and report every fault through it: methods take their arguments as `Unknown` and convert them themselves,
-//! since a conversion by napi-derive would throw.
+//! pool, which is the cheapest hop there is; [`remote`] for what waits for a network, on threads of its own, since Node
+//! has only four; [`additions`] for what is answered by someone else in time. All four give a promise and report every
+//! fault through it: methods take their arguments as `Unknown` and convert them themselves, since a conversion by
+//! napi-derive would throw.
+//!
+//! The other way round, [`questions`] lets threads that wait for a network ask something of JavaScript.
 
 pub mod additions;
 pub mod error;
 pub mod foreign;
 pub mod memory;
 pub mod options;
+pub mod questions;
 pub mod search;
 pub mod storage;
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
 
 use napi::Task;
 use napi::bindgen_prelude::*;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::error::{Error as CoreError, Result as CoreResult};
 
@@ -60,6 +67,43 @@ where
         }
         Err(error) => PromiseRaw::reject(env, error),
     }
+}
+
+/// A promise for what `work` gives on a thread that has nothing else to do than to wait for it.
+fn remote<'env, A, T, V>(
+    env: &'env Env,
+    arguments: Result<A>,
+    work: impl FnOnce(A) -> CoreResult<T> + Send + 'static,
+    into_js: fn(&Env, T) -> Result<V>,
+) -> Result<Unknown<'env>>
+where
+    A: Send + 'static,
+    T: Send + 'static,
+    V: ToNapiValue + 'static,
+{
+    /// So many calls wait at the same time; others wait for those.
+    const MOST_CALLS: usize = 128;
+    /// A runtime for its pool alone, whose threads come when they are needed and go when they have been idle.
+    static THREADS: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
+        Builder::new_current_thread().max_blocking_threads(MOST_CALLS).thread_name("strands-native call").build()
+    });
+
+    let refused = |error| Ok(PromiseRaw::<V>::reject(env, error)?.to_unknown());
+    let (arguments, threads) = match (arguments, &*THREADS) {
+        (Ok(arguments), Ok(threads)) => (arguments, threads),
+        (Err(error), _) => return refused(error),
+        (_, Err(error)) => return refused(error::to_js(env, &CoreError::Internal(error.to_string()))),
+    };
+    let (deferred, promise) = env.create_deferred()?;
+    threads.spawn_blocking(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(arguments)));
+        let outcome = outcome.unwrap_or_else(|panic| Err(CoreError::from_panic(panic.as_ref())));
+        deferred.resolve(move |env| match outcome {
+            Ok(output) => into_js(&env, output),
+            Err(error) => Err(error::to_js(&env, &error)),
+        });
+    });
+    Ok(promise.to_unknown())
 }
 
 type Work<T> = Box<dyn FnOnce() -> CoreResult<T> + Send>;

@@ -102,7 +102,7 @@ impl KeywordSearch {
         read_each(storage, &listing, &changed, |position, data| {
             let (key, version) = &listing[position];
             if kept.bytes_without(key) + data.len() <= self.most_bytes {
-                kept.keep(key, *version, version.is_settled(listed_at), data, query.normalization);
+                kept.keep(key, version.clone(), version.is_settled(listed_at), data, query.normalization);
             } else {
                 // One that holds no word is left in its place, so that what is kept of it from before does not show.
                 let score = query.score(key, &data);
@@ -123,11 +123,7 @@ fn read_each(
     positions: &[usize],
     mut take: impl FnMut(usize, Bytes),
 ) {
-    /// As many at a time as the SDKs read, so as not to overrun a remote backend.
-    const MOST_READERS: usize = 8;
-    /// Fewer entries than this are read before a thread has started.
-    const WORTH_A_THREAD: usize = 64;
-
+    let readers = storage.readers_for(positions.len());
     let next = AtomicUsize::new(0);
     let read_next = || {
         let position = *positions.get(next.fetch_add(1, Ordering::Relaxed))?;
@@ -135,8 +131,8 @@ fn read_each(
     };
     thread::scope(|scope| {
         // Few wait to be taken, so that what does not fit into memory is not all there at once.
-        let (sender, receiver) = mpsc::sync_channel(MOST_READERS);
-        for _ in 0..(positions.len() / WORTH_A_THREAD).min(MOST_READERS) {
+        let (sender, receiver) = mpsc::sync_channel(readers);
+        for _ in 0..readers {
             let sender = sender.clone();
             let reader = move || {
                 while let Some(read) = read_next() {

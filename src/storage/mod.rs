@@ -13,6 +13,7 @@ pub mod in_memory;
 pub mod key;
 pub mod local_file;
 pub mod namespace;
+pub mod s3;
 
 #[cfg(test)]
 mod conformance;
@@ -33,6 +34,11 @@ pub trait Storage: Send + Sync {
     /// The value under `key`, or `None` if there is none.
     fn read(&self, key: &Key) -> Result<Option<Bytes>>;
 
+    /// Whether there is a value under `key`.
+    fn exists(&self, key: &Key) -> Result<bool> {
+        Ok(self.read(key)?.is_some())
+    }
+
     /// Removes the value under `key`, if there is one.
     fn delete(&self, key: &Key) -> Result<()>;
 
@@ -41,15 +47,26 @@ pub trait Storage: Send + Sync {
 
     /// The same keys, each with the version of its value. What vanishes meanwhile is left out.
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>>;
+
+    /// How many threads read so many values best, beside the one that asks.
+    fn readers_for(&self, values: usize) -> usize {
+        /// As many at a time as the SDKs read.
+        const MOST_READERS: usize = 8;
+        /// Fewer values than this are read before a thread has started.
+        const WORTH_A_THREAD: usize = 64;
+        (values / WORTH_A_THREAD).min(MOST_READERS)
+    }
 }
 
 /// What tells a value from those before and after it under the same key, without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Version {
     /// A number that no other value of the storage has had.
     Revision(u64),
     /// Identity, size and times of a file.
     File(Stamp),
+    /// What S3 derives from the bytes, or makes up at each write.
+    ETag(Box<str>),
 }
 
 impl Version {
@@ -57,7 +74,7 @@ impl Version {
     /// changing its version.
     pub fn is_settled(&self, read_at: SystemTime) -> bool {
         match self {
-            Version::Revision(_) => true,
+            Version::Revision(_) | Version::ETag(_) => true,
             Version::File(stamp) => stamp.is_settled(read_at),
         }
     }

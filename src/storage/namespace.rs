@@ -62,6 +62,10 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
         self.storage.read(&self.outer_key(key))
     }
 
+    fn exists(&self, key: &Key) -> Result<bool> {
+        self.storage.exists(&self.outer_key(key))
+    }
+
     fn delete(&self, key: &Key) -> Result<()> {
         self.storage.delete(&self.outer_key(key))
     }
@@ -73,7 +77,11 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
 
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
         let entries = self.storage.entries(&self.outer_prefix(prefix))?;
-        Ok(entries.iter().map(|(key, version)| (self.inner_key(key), *version)).collect())
+        Ok(entries.iter().map(|(key, version)| (self.inner_key(key), version.clone())).collect())
+    }
+
+    fn readers_for(&self, values: usize) -> usize {
+        self.storage.readers_for(values)
     }
 }
 
