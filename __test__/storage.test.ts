@@ -4,7 +4,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { StorageError } from 'strands-native'
 import { describe, expect, it } from 'vitest'
-import { nativeStorage, sdkStorage, storages, type Who } from './implementations.js'
+import { type Backend, backends, open } from './backends.js'
+import { nativeStorage, storages, type Who } from './implementations.js'
 import { scratchDirectory } from './scratch-directory.js'
 import { rejectionOf, rejectionsOf, type Settled, settled } from './settled.js'
 import { decode, encode } from './text-bytes.js'
@@ -12,21 +13,6 @@ import { decode, encode } from './text-bytes.js'
 const NAMESPACED = Symbol.for('strands.storage.namespaced')
 const EPHEMERAL = Symbol.for('strands.storage.ephemeral')
 
-type Backend = 'InMemoryStorage' | 'LocalFileStorage'
-
-function open(who: Who, backend: Backend, baseDir?: string) {
-  const classes = who === 'sdk' ? sdkStorage : nativeStorage
-  return backend === 'InMemoryStorage'
-    ? new classes.InMemoryStorage()
-    : new classes.LocalFileStorage(baseDir ?? scratchDirectory())
-}
-
-const backends: [Who, Backend][] = [
-  ['sdk', 'InMemoryStorage'],
-  ['native', 'InMemoryStorage'],
-  ['sdk', 'LocalFileStorage'],
-  ['native', 'LocalFileStorage'],
-]
 const nativeBackends = backends.filter(([who]) => who === 'native')
 
 describe.each(backends)('%s %s', (who, backend) => {
