@@ -130,7 +130,7 @@
   /** What went wrong, in the words of the service if there was an answer, else in those of Node. */
   function faultOf(error) {
     const { $metadata, code, message, name } = Object(error)
-    const itsName = $metadata ? name : (code ?? name)
+    const itsName = $metadata?.httpStatusCode ? name : (code ?? name)
     return { code: String(itsName ?? 'Error'), message: String(message ?? error), requestId: $metadata?.requestId }
   }
 
