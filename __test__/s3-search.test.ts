@@ -1,6 +1,7 @@
 // What a search asks of the server. The SDK gets every object at every search.
 import { KeywordSearchStrategy } from 'strands-native/storage/search'
 import { describe, expect, it } from 'vitest'
+import { keysAndScores } from './entries.js'
 import { nativeStorage } from './implementations.js'
 import { client, freshPrefix, ourS3Storages, s3Storages } from './s3.js'
 import { countingProxy } from './s3-traffic.js'
@@ -26,6 +27,8 @@ describe.each(ourS3Storages)('a search of %s', (_, open) => {
     await other.write('n/7.md', encode('note changed'))
     await other.write('new.md', encode('note'))
     await other.delete('n/8.md')
+    // Some distributed stores list for a moment what was deleted.
+    await expect.poll(async () => (await other.list('n/8')).includes('n/8.md')).toBe(false)
     expect(await storage.search('note')).toHaveLength(1_203)
     expect(counts()).toEqual({ LIST: 2, GET: 2 })
     expect((await storage.search('changed')).map(({ key }) => key)).toEqual(['n/7.md'])
@@ -104,6 +107,6 @@ it('all ways to a storage find the same', async () => {
   for (const [number, text] of texts.entries()) await openFirst({ prefix }).write(`notes/${number}.md`, encode(text))
   const found = await Promise.all(s3Storages.map(([, open]) => open({ prefix }).search('dark mode')))
   expect(found[0]!.map(({ key }) => key).sort()).toEqual([0, 1, 2, 4, 5].map((number) => `notes/${number}.md`))
-  expect(found[1]).toEqual(found[0])
-  expect(found[2]).toEqual(found[0])
+  expect(keysAndScores(found[1]!)).toEqual(keysAndScores(found[0]!))
+  expect(found[2]).toEqual(found[1])
 })

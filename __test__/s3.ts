@@ -41,7 +41,7 @@ export const s3Storages = [
       new sdkStorage.S3Storage(bucket, {
         prefix,
         s3Client: client(endpoint),
-        ...(searchStrategy && { searchStrategy }),
+        searchStrategy,
       }),
   ],
   [

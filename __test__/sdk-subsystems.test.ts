@@ -45,7 +45,7 @@ describe.each(backends)('on %s %s', (who, backend) => {
       await new Agent({ model, sessionManager, printer: false }).invoke('Hello')
     }
     await sessions[0]!.deleteSession()
-    expect(await storage.list('session/one/')).toEqual([])
+    await expect.poll(() => storage.list('session/one/')).toEqual([])
     expect((await storage.list('session/two/')).length).toBeGreaterThan(0)
   })
 

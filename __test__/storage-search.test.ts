@@ -57,7 +57,7 @@ describe.each(backends)('the search of %s %s', (who, backend) => {
     expect(await storage.search('apple')).toHaveLength(2)
     await storage.write('a', encode('pear'))
     await storage.delete('b')
-    expect(await storage.search('apple')).toEqual([])
+    await expect.poll(() => storage.search('apple')).toEqual([])
     expect(keysAndScores(await storage.search('pear'))).toEqual([['a', 1]])
   })
 

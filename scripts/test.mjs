@@ -1,10 +1,11 @@
-// Runs suites and counts their tests: `node scripts/test.mjs lint rust vitest types package declarations`.
+// Runs suites and counts their tests: `node scripts/test.mjs lint rust vitest types package s3 declarations`.
 // The order is always the one below. Installs and builds what is missing first, so a fresh clone needs nothing else.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, run, succeed } from './commands.mjs'
 import { testPackage } from './package-suite.mjs'
+import { testS3 } from './s3-suite.mjs'
 import { buildAddon, installNodePackages, installPythonSdk } from './setup.mjs'
 import { check, count, report } from './tally.mjs'
 
@@ -37,11 +38,17 @@ async function cargoTest(...args) {
 
 async function vitest() {
   await installPythonSdk()
+  await runVitest([])
+}
+
+/** Runs the suites whose paths hold one of these, or all. */
+async function runVitest(paths, env = {}) {
   const results = join(root, 'target/vitest.json')
   rmSync(results, { force: true })
-  const { code } = await run(bin('vitest'), ['run', '--reporter=default', '--reporter=json', `--outputFile=${results}`])
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${results}`]
+  const { code } = await run(bin('vitest'), ['run', ...reporters, ...paths], { env: { ...process.env, ...env } })
   const { numTotalTests = 0, numPassedTests = 0 } = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {}
-  countSuite('vitest', code, numPassedTests, numTotalTests - numPassedTests)
+  countSuite(['vitest', ...paths].join(' '), code, numPassedTests, numTotalTests - numPassedTests)
 }
 
 /** A test that was skipped counts as failed, and so does a suite that breaks without naming a test. */
@@ -63,6 +70,7 @@ const suites = {
   vitest,
   types,
   package: testPackage,
+  s3: () => testS3(runVitest),
   declarations: () =>
     check('index.d.ts is what the sources make', () => {
       if (build.declarationsChanged) throw new Error('the build changed index.d.ts: commit it')

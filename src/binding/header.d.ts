@@ -115,7 +115,7 @@ export interface S3StorageOptions {
    */
   s3Client?: S3ClientLike | undefined
   /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
-  searchStrategy?: SearchStrategy<S3Storage> | undefined
+  searchStrategy?: SearchStrategy<any> | undefined
   /** URL of a server other than those of AWS. */
   endpoint?: string | undefined
   /** Whether the bucket stands in the path of each URL and not in the name of the host. Off where not given. */
