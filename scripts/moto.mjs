@@ -29,7 +29,7 @@ export async function until(probe, what) {
 }
 
 /** Starts the server with one bucket: how tests reach it, and a function that stops it. */
-export async function startMoto() {
+export async function startMoto(bucket = 'strands-test') {
   const port = await freePort()
   const program = join(root, '.venv/bin/moto_server')
   const server = spawn(program, ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
@@ -38,7 +38,6 @@ export async function startMoto() {
   })
   failed.catch(() => {})
   const endpoint = `http://127.0.0.1:${port}`
-  const bucket = 'strands-test'
   const create = async () => (await fetch(`${endpoint}/${bucket}`, { method: 'PUT' })).ok
   await Promise.race([until(create, 'moto'), failed])
   return {
