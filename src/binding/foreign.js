@@ -112,7 +112,11 @@
   /** Each request to S3: the command of the AWS SDK, its input, and what Rust needs of its output. */
   const S3_REQUESTS = {
     put: { command: 'PutObjectCommand', input: (Key, Body) => ({ Key, Body }) },
-    get: { command: 'GetObjectCommand', input: objectInput, reply: ({ Body }) => Body.transformToByteArray() },
+    get: {
+      command: 'GetObjectCommand',
+      input: objectInput,
+      reply: async ({ Body, ETag = '' }) => ({ data: await Body.transformToByteArray(), etag: ETag }),
+    },
     head: { command: 'HeadObjectCommand', input: objectInput },
     delete: { command: 'DeleteObjectCommand', input: objectInput },
     list: {

@@ -48,6 +48,12 @@ pub trait Storage: Send + Sync {
     /// The same keys, each with the version of its value. What vanishes meanwhile is left out.
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>>;
 
+    /// The value under a key of such a list, and its version: the listed one, or that of a newer value, where the storage
+    /// tells it along with the bytes.
+    fn read_listed(&self, key: &Key, listed: &Version) -> Result<Option<(Bytes, Version)>> {
+        Ok(self.read(key)?.map(|data| (data, listed.clone())))
+    }
+
     /// How many threads read so many values best, beside the one that asks.
     fn readers_for(&self, values: usize) -> usize {
         /// As many at a time as the SDKs read.
@@ -65,7 +71,7 @@ pub enum Version {
     Revision(u64),
     /// Identity, size and times of a file.
     File(Stamp),
-    /// What S3 derives from the bytes, or makes up at each write.
+    /// What S3 derives from the bytes, or makes up at each write. Empty where a server does not tell it.
     ETag(Box<str>),
 }
 
@@ -74,8 +80,9 @@ impl Version {
     /// changing its version.
     pub fn is_settled(&self, read_at: SystemTime) -> bool {
         match self {
-            Version::Revision(_) | Version::ETag(_) => true,
+            Version::Revision(_) => true,
             Version::File(stamp) => stamp.is_settled(read_at),
+            Version::ETag(etag) => !etag.is_empty(),
         }
     }
 }

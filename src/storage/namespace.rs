@@ -80,6 +80,10 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
         Ok(entries.iter().map(|(key, version)| (self.inner_key(key), version.clone())).collect())
     }
 
+    fn read_listed(&self, key: &Key, listed: &Version) -> Result<Option<(Bytes, Version)>> {
+        self.storage.read_listed(&self.outer_key(key), listed)
+    }
+
     fn readers_for(&self, values: usize) -> usize {
         self.storage.readers_for(values)
     }

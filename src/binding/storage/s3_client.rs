@@ -1,7 +1,7 @@
 //! What JavaScript does for a storage in S3: requests through a client of the caller's, and credentials from a function.
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use napi::bindgen_prelude::*;
@@ -9,7 +9,7 @@ use napi::bindgen_prelude::*;
 use crate::binding::questions::{Asker, Detail, Question};
 use crate::binding::{foreign, options};
 use crate::storage::s3::aws::{AccessKeys, CredentialsSource};
-use crate::storage::s3::{Answer, Object as S3Object, Page, Requests};
+use crate::storage::s3::{Answer, Content, Object as S3Object, Page, Requests};
 
 /// A client of the AWS SDK for JavaScript.
 pub struct JavaScriptClient(Asker);
@@ -35,9 +35,11 @@ impl Requests for JavaScriptClient {
         self.ask("put", object, Some(Detail::Bytes(data)), |_, _| Ok(()))
     }
 
-    fn get(&self, object: &str) -> Answer<Bytes> {
+    fn get(&self, object: &str) -> Answer<Content> {
         self.ask("get", object, None, |env, answer| {
-            options::bytes(env, "the body of the answer", options::raw_property(env, answer, "reply")?)
+            let content: Object<'_> = answer.get_named_property("reply")?;
+            let data = options::bytes(env, "the body of an object", options::raw_property(env, &content, "data")?)?;
+            Ok(Content { data, etag: content.get_named_property("etag")? })
         })
     }
 
@@ -100,6 +102,6 @@ pub fn access_keys(env: &Env, keys: &Object<'_>) -> Result<AccessKeys> {
         access_key_id: text("accessKeyId")?,
         secret_access_key: text("secretAccessKey")?,
         session_token,
-        expires_at: expires_at.filter(|time| *time > SystemTime::UNIX_EPOCH + Duration::ZERO),
+        expires_at,
     })
 }

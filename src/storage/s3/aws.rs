@@ -29,7 +29,7 @@ use bytes::Bytes;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 
-use super::{Answer, Object, Page, Requests};
+use super::{Answer, Content, Object, Page, Requests};
 use crate::error::Fault;
 
 /// What is not left to the environment.
@@ -113,13 +113,14 @@ impl Requests for Client {
         })
     }
 
-    fn get(&self, object: &str) -> Answer<Bytes> {
+    fn get(&self, object: &str) -> Answer<Content> {
         self.run(async |client| {
             let request = client.get_object().bucket(&self.bucket).key(object);
             let output = request.send().await.map_err(fault)?;
             let request_id = output.request_id().map(str::to_owned);
-            let body = output.body.collect().await;
-            Ok(body.map_err(|error| Fault { request_id, ..network_fault(&error) })?.into_bytes())
+            let etag = output.e_tag.unwrap_or_default();
+            let body = output.body.collect().await.map_err(|error| Fault { request_id, ..network_fault(&error) })?;
+            Ok(Content { data: body.into_bytes(), etag })
         })
     }
 

@@ -5,7 +5,8 @@
 //! a client that the caller brought along. Everything else is here, and the same for both.
 //!
 //! # Versions
-//! A listing tells the ETag of each object, so that keyword search gets only what is new or changed.
+//! A listing tells the ETag of each object, so that keyword search gets only what is new or changed. So does a GET: an
+//! object may have been replaced since it was listed.
 //!
 //! # Keys
 //! Other programs may have put objects there that no key can spell, such as the markers that end in a slash by which
@@ -30,8 +31,8 @@ pub trait Requests: Send + Sync {
     /// Makes or replaces an object.
     fn put(&self, object: &str, data: Bytes) -> Answer<()>;
 
-    /// The bytes of an object.
-    fn get(&self, object: &str) -> Answer<Bytes>;
+    /// The bytes of an object, and its ETag.
+    fn get(&self, object: &str) -> Answer<Content>;
 
     /// Asks for an object without its bytes.
     fn head(&self, object: &str) -> Answer<()>;
@@ -41,6 +42,15 @@ pub trait Requests: Send + Sync {
 
     /// A page of the objects whose names begin with `prefix`: the first one, or the one that another page named.
     fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page>;
+}
+
+/// What an object holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// All of its bytes.
+    pub data: Bytes,
+    /// What changes with them.
+    pub etag: String,
 }
 
 /// A part of a listing.
@@ -90,6 +100,11 @@ impl S3Storage {
         format!("{}{key}", self.prefix)
     }
 
+    fn content(&self, key: &Key) -> Result<Option<Content>> {
+        let failed = |source| Error::S3Read { key: key.to_string(), bucket: self.bucket.to_string(), source };
+        found(self.requests.get(&self.object(key))).map_err(failed)
+    }
+
     /// All objects whose keys begin with `prefix`, sorted by key.
     fn listing(&self, prefix: &Prefix) -> Result<Vec<(Key, Object)>> {
         let beginning = format!("{}{}", self.prefix, prefix.as_str());
@@ -128,8 +143,11 @@ impl Storage for S3Storage {
     }
 
     fn read(&self, key: &Key) -> Result<Option<Bytes>> {
-        let failed = |source| Error::S3Read { key: key.to_string(), bucket: self.bucket.to_string(), source };
-        found(self.requests.get(&self.object(key))).map_err(failed)
+        Ok(self.content(key)?.map(|content| content.data))
+    }
+
+    fn read_listed(&self, key: &Key, _: &Version) -> Result<Option<(Bytes, Version)>> {
+        Ok(self.content(key)?.map(|Content { data, etag }| (data, Version::ETag(etag.into()))))
     }
 
     fn exists(&self, key: &Key) -> Result<bool> {

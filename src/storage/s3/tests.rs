@@ -29,6 +29,10 @@ impl Bucket {
     }
 }
 
+fn etag_of(data: &Bytes) -> String {
+    format!("{data:?}")
+}
+
 fn fault(code: &str) -> Fault {
     Fault { code: code.to_owned(), message: "no".to_owned(), request_id: None }
 }
@@ -39,9 +43,11 @@ impl Requests for Bucket {
         Ok(())
     }
 
-    fn get(&self, object: &str) -> Answer<Bytes> {
+    fn get(&self, object: &str) -> Answer<Content> {
         self.gets.fetch_add(1, Ordering::Relaxed);
-        self.objects.lock().unwrap().get(object).cloned().ok_or_else(|| fault("NoSuchKey"))
+        let data = self.objects.lock().unwrap().get(object).cloned().ok_or_else(|| fault("NoSuchKey"))?;
+        let etag = etag_of(&data);
+        Ok(Content { data, etag })
     }
 
     fn head(&self, object: &str) -> Answer<()> {
@@ -59,11 +65,8 @@ impl Requests for Bucket {
         let first = page.map_or(0, |page| page.parse().unwrap());
         let mut matching = objects.iter().filter(|(name, _)| name.starts_with(prefix)).skip(first);
         let page = matching.by_ref().take(self.page_length);
-        // An ETag is of the bytes.
-        let objects = page.map(|(name, data)| Object {
-            name: name.replace('%', "%25").replace('+', "%2B"),
-            etag: format!("{data:?}"),
-        });
+        let objects =
+            page.map(|(name, data)| Object { name: name.replace('%', "%25").replace('+', "%2B"), etag: etag_of(data) });
         let objects = objects.collect();
         let next = matching.next().map(|_| (first + self.page_length).to_string());
         Ok(Page { objects, is_encoded: true, next })
@@ -121,7 +124,7 @@ fn a_page_without_objects_is_not_the_last_if_it_names_another() {
         fn put(&self, object: &str, data: Bytes) -> Answer<()> {
             self.0.put(object, data)
         }
-        fn get(&self, object: &str) -> Answer<Bytes> {
+        fn get(&self, object: &str) -> Answer<Content> {
             self.0.get(object)
         }
         fn head(&self, object: &str) -> Answer<()> {
@@ -149,7 +152,7 @@ fn a_fault_is_told_with_its_source_and_only_a_missing_object_is_none() {
         fn put(&self, _: &str, _: Bytes) -> Answer<()> {
             Err(fault(self.0))
         }
-        fn get(&self, _: &str) -> Answer<Bytes> {
+        fn get(&self, _: &str) -> Answer<Content> {
             Err(fault(self.0))
         }
         fn head(&self, _: &str) -> Answer<()> {
@@ -205,6 +208,44 @@ fn a_search_gets_each_object_once_and_then_only_what_has_changed() {
     storage.delete(&key("notes/8.md")).unwrap();
     assert_eq!((search(), bucket.requests()), (2_500, (2, 3)));
     assert_eq!((search(), bucket.requests()), (2_500, (0, 3)));
+}
+
+#[test]
+fn an_object_that_changes_between_listing_and_get_and_back_again_is_found_as_it_is() {
+    /// Lists every object as if it held `one`.
+    struct Late(Arc<Bucket>);
+    impl Requests for Late {
+        fn put(&self, object: &str, data: Bytes) -> Answer<()> {
+            self.0.put(object, data)
+        }
+        fn get(&self, object: &str) -> Answer<Content> {
+            self.0.get(object)
+        }
+        fn head(&self, object: &str) -> Answer<()> {
+            self.0.head(object)
+        }
+        fn delete(&self, object: &str) -> Answer<()> {
+            self.0.delete(object)
+        }
+        fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
+            let mut page = self.0.list(prefix, page)?;
+            page.objects.iter_mut().for_each(|object| object.etag = etag_of(&Bytes::from("one")));
+            Ok(page)
+        }
+    }
+    let storage = S3Storage::new("bucket", "", Arc::new(Late(Bucket::new(2))));
+    let keyword = KeywordSearch::new(DEFAULT_CACHE_BYTES);
+    let finds = |word| !keyword.search(&storage, &KeywordQuery::new(word, Normalization::None)).unwrap().is_empty();
+    storage.write(&key("k"), Bytes::from("two")).unwrap();
+    assert!(finds("two"));
+    storage.write(&key("k"), Bytes::from("one")).unwrap();
+    assert!(finds("one") && !finds("two"));
+}
+
+#[test]
+fn an_object_without_an_etag_is_got_at_each_search() {
+    assert!(!Version::ETag("".into()).is_settled(std::time::SystemTime::now()));
+    assert!(Version::ETag("1".into()).is_settled(std::time::SystemTime::now()));
 }
 
 proptest! {
