@@ -91,6 +91,56 @@ export interface LocalFileStorageOptions {
   searchCacheBytes?: number | undefined
 }
 
+/** Who asks a server for something. */
+export interface S3Credentials {
+  /** Name of the key. */
+  accessKeyId: string
+  /** The key itself. */
+  secretAccessKey: string
+  /** Marks credentials that expire. */
+  sessionToken?: string | undefined
+  /** When they do. A function is asked again before that. */
+  expiration?: Date | undefined
+}
+
+/** Options of an {@link S3Storage}. What is not given comes from the environment, as for all tools of AWS. */
+export interface S3StorageOptions {
+  /** What the names of all objects begin with, before a slash. */
+  prefix?: string | undefined
+  /** The region, such as `'eu-central-1'`. Not beside `s3Client`. */
+  region?: string | undefined
+  /**
+   * An `S3Client` of `@aws-sdk/client-s3`, which then makes all requests, with its middleware, endpoint and credentials.
+   * None of the settings below goes with it, as it has them already.
+   */
+  s3Client?: S3ClientLike | undefined
+  /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
+  searchStrategy?: SearchStrategy<any> | undefined
+  /** URL of a server other than those of AWS. */
+  endpoint?: string | undefined
+  /** Whether the bucket stands in the path of each URL and not in the name of the host. Off where not given. */
+  forcePathStyle?: boolean | undefined
+  /** Credentials, or a function that gives them whenever they are needed. */
+  credentials?: S3Credentials | (() => Promise<S3Credentials>) | undefined
+  /** How often a request is made before its fault counts; 3 where neither this nor `AWS_MAX_ATTEMPTS` is given. */
+  maxAttempts?: number | undefined
+  /** The longest that one attempt may take. No limit where it is not given. */
+  requestTimeoutMs?: number | undefined
+  /** The longest that making a connection may take; 3,100 where it is not given. */
+  connectTimeoutMs?: number | undefined
+  /**
+   * How many bytes of entries keyword search keeps between searches; 64 MiB where it is not given. Their words take
+   * about as much memory again. What does not fit is fetched at each search.
+   */
+  searchCacheBytes?: number | undefined
+}
+
+/** The part of an `S3Client` that is used. */
+export interface S3ClientLike {
+  /** Makes a request. */
+  send(command: any): Promise<any>
+}
+
 /** How text is normalised before it is split into words. */
 export interface NormalizeOptions {
   /**
@@ -442,6 +492,70 @@ export declare class NamespacedStorage {
   /** The entries of this view that hold a word of `query`, best first. Keys count without the view's prefix. */
   search(query: string): Promise<StorageSearchResult[]>
   /** A view within this view. */
+  namespace(prefix: string): Storage
+}
+
+/**
+ * Keeps each value in an object of an S3 bucket, on AWS or on a server that speaks its language.
+ *
+ * Settings that are not given are looked for at the first call, where the tools of AWS look for them: environment
+ * (`AWS_PROFILE` and `AWS_ENDPOINT_URL_S3` among others), profiles, single sign-on, web identity, and the roles of
+ * containers and instances. At most 128 calls of a process are under way at the same time; more wait for their turn.
+ */
+export declare class S3Storage {
+  /**
+   * Loads nothing, and connects to nothing.
+   *
+   * @param bucket - the name of the bucket
+   * @param options.prefix - what the names of all objects begin with, before a slash; nothing if not given
+   * @param options.s3Client - makes the requests, with its middleware, endpoint and credentials
+   * @throws StorageError if `s3Client` is given and something that it has already, such as `region`
+   */
+  constructor(bucket: string, options?: S3StorageOptions | undefined)
+  /**
+   * Stores `data` under `key`, replacing any earlier value. The bytes are those at the time of the call.
+   *
+   * @throws StorageError if the key is empty or holds a `..` segment or a backslash, or if the request fails; `cause`
+   * then has the service's `code`, such as `AccessDenied`, and the `requestId`
+   */
+  write(key: string, data: Uint8Array): Promise<void>
+  /**
+   * The value under `key`, or `null` if there is none.
+   *
+   * @throws StorageError if the key is not valid or the request fails, also for want of the bucket
+   */
+  read(key: string): Promise<Uint8Array | null>
+  /**
+   * Removes the value under `key`, if there is one.
+   *
+   * @throws StorageError if the key is not valid or the request fails
+   */
+  delete(key: string): Promise<void>
+  /**
+   * The keys that begin with `prefix`, sorted as JavaScript sorts strings. An empty prefix matches every key. Takes
+   * one request for each 1,000 keys.
+   *
+   * Objects that no key can name are left out, such as the markers that end in a slash by which some programs make
+   * folders.
+   *
+   * @throws StorageError if the prefix holds a `..` segment or a backslash, or if a request fails
+   */
+  list(prefix: string): Promise<string[]>
+  /**
+   * All entries that hold a word of `query`, those with most of its words first. Stop words do not count, and
+   * neither does the extension of a key; `score` is the number of words, `data` the entry's bytes.
+   *
+   * Lists all entries each time, and gets those that are new or have changed since the last time.
+   *
+   * @throws StorageError if the entries cannot be listed
+   */
+  search(query: string): Promise<StorageSearchResult[]>
+  /**
+   * A view of the entries whose keys begin with `prefix` and a slash, under keys without them. Shares the client, and
+   * searches only its own entries.
+   *
+   * @throws StorageError if the prefix holds a `..` segment or a backslash
+   */
   namespace(prefix: string): Storage
 }
 

@@ -9,6 +9,7 @@ exports.LocalFileStorage = native.LocalFileStorage
 exports.KeywordSearchStrategy = native.KeywordSearchStrategy
 exports.NamespacedStorage = native.NamespacedStorage
 exports.namespace = native.namespace
+exports.S3Storage = native.S3Storage
 exports.STOP_WORDS = native.STOP_WORDS
 exports.StorageError = native.StorageError
 exports.TestMemoryStore = native.TestMemoryStore

@@ -64,4 +64,9 @@ function broken(platform, what, cause) {
   )
 }
 
-module.exports = load()
+const addon = load()
+
+// Where an optional package is depends on where this file is; the addon may be elsewhere.
+Object.defineProperty(addon, 'requireS3', { value: () => require('@aws-sdk/client-s3'), configurable: true })
+
+module.exports = addon

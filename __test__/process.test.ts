@@ -241,6 +241,11 @@ describe('memory is given back', () => {
     ['rejected calls', 40_000],
     ['constructors', 50_000],
     ['tokenize', 200_000],
+    ['s3 write', 20_000],
+    ['s3 read', 20_000],
+    ['s3 search', 10_000],
+    ['s3 faults', 10_000],
+    ['s3 constructors', 20_000],
   ])('after each %s, %d times and as often again', async (operation, calls) => {
     const printed = await runProgram('measure-growth.mjs', [operation, String(calls)], { nodeOptions: ['--expose-gc'] })
     const grown = JSON.parse(printed) as number

@@ -2,29 +2,14 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { type Backend, backends, open } from './backends.js'
 import { type Entries, fill, keysAndScores } from './entries.js'
-import { nativeStorage, sdkStorage, type Who } from './implementations.js'
+import { nativeStorage, type Who } from './implementations.js'
 import { scratchDirectory } from './scratch-directory.js'
 import { rejectionOf } from './settled.js'
 import { decode, encode } from './text-bytes.js'
 
-type Backend = 'InMemoryStorage' | 'LocalFileStorage'
-
-function open(who: Who, backend: Backend) {
-  const classes = who === 'sdk' ? sdkStorage : nativeStorage
-  return backend === 'InMemoryStorage'
-    ? new classes.InMemoryStorage()
-    : new classes.LocalFileStorage(scratchDirectory())
-}
-
 const filled = (who: Who, backend: Backend, entries: Entries) => fill(open(who, backend), entries)
-
-const backends: [Who, Backend][] = [
-  ['sdk', 'InMemoryStorage'],
-  ['native', 'InMemoryStorage'],
-  ['sdk', 'LocalFileStorage'],
-  ['native', 'LocalFileStorage'],
-]
 
 describe.each(backends)('the search of %s %s', (who, backend) => {
   it('scores an entry by the distinct query words in its content and key, best first', async () => {
@@ -72,7 +57,7 @@ describe.each(backends)('the search of %s %s', (who, backend) => {
     expect(await storage.search('apple')).toHaveLength(2)
     await storage.write('a', encode('pear'))
     await storage.delete('b')
-    expect(await storage.search('apple')).toEqual([])
+    await expect.poll(() => storage.search('apple')).toEqual([])
     expect(keysAndScores(await storage.search('pear'))).toEqual([['a', 1]])
   })
 

@@ -1,6 +1,7 @@
 // Whatever is passed to a method that returns a promise, it returns a promise: a fault is a rejection.
 import { describe, expect, it } from 'vitest'
 import { nativeStorage, TestMemoryStore } from './implementations.js'
+import { ourS3Storages } from './s3.js'
 import { scratchDirectory } from './scratch-directory.js'
 
 const thrower = (): never => {
@@ -57,10 +58,11 @@ type Call = (value: never) => Promise<unknown>
 
 const storages: [
   string,
-  () => InstanceType<typeof nativeStorage.InMemoryStorage | typeof nativeStorage.LocalFileStorage>,
+  () => InstanceType<(typeof nativeStorage)['InMemoryStorage' | 'LocalFileStorage' | 'S3Storage']>,
 ][] = [
   ['InMemoryStorage', () => new nativeStorage.InMemoryStorage()],
   ['LocalFileStorage', () => new nativeStorage.LocalFileStorage(scratchDirectory())],
+  ...ourS3Storages,
 ]
 
 /** Makes each call with each value of the zoo, and tells which of them threw or gave no promise. */

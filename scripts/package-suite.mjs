@@ -5,8 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { root, succeed } from './commands.mjs'
+import { startMoto } from './moto.mjs'
 import { pack } from './pack.mjs'
 import { readmeExamples } from './readme.mjs'
+import { installPythonSdk } from './setup.mjs'
 import { check } from './tally.mjs'
 
 const ADDON_PACKAGE = 'strands-native-linux-x64-gnu'
@@ -14,8 +16,14 @@ const { exports: entryPoints } = JSON.parse(readFileSync(join(root, 'package.jso
 const subpaths = Object.keys(entryPoints).filter((subpath) => subpath !== './package.json')
 const specifiers = subpaths.map((subpath) => subpath.replace('.', 'strands-native'))
 
+/** Where README.md's examples find S3. */
+const s3Env = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+
 /** All checks of the packed package. */
 export async function testPackage() {
+  await installPythonSdk()
+  const s3 = await startMoto('my-agents')
+  s3Env.AWS_ENDPOINT_URL_S3 = s3.env.STRANDS_TEST_S3_ENDPOINT
   const scratch = mkdtempSync(join(tmpdir(), 'strands-native-package-'))
   const project = join(scratch, 'project')
   try {
@@ -29,6 +37,7 @@ export async function testPackage() {
     await testMissingAddon(project)
   } finally {
     rmSync(scratch, { recursive: true })
+    await s3.stop()
   }
 }
 
@@ -171,6 +180,6 @@ async function runFile(project, file, code) {
 
 /** Runs Node in the project, with a home directory of its own, and resolves to what it wrote to standard output. */
 function node(project, args) {
-  const env = { ...process.env, HOME: join(project, '../home') }
+  const env = { ...process.env, ...s3Env, HOME: join(project, '../home') }
   return succeed(process.execPath, args, { cwd: project, env, quiet: true })
 }

@@ -1,4 +1,4 @@
-// Runs suites and counts their tests: `node scripts/test.mjs lint rust fuzz vitest types package declarations`.
+// Runs suites and counts their tests: `node scripts/test.mjs lint rust fuzz vitest types package s3 declarations`.
 // The order is always the one below. Installs and builds what is missing first, so a fresh clone needs nothing else.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { root, run, succeed } from './commands.mjs'
 import { fuzz } from './fuzz-suite.mjs'
 import { testPackage } from './package-suite.mjs'
+import { testS3 } from './s3-suite.mjs'
 import { buildAddon, installNodePackages, installPythonSdk } from './setup.mjs'
 import { check, count, report } from './tally.mjs'
 
@@ -38,11 +39,17 @@ async function cargoTest(...args) {
 
 async function vitest() {
   await installPythonSdk()
+  await runVitest([])
+}
+
+/** Runs the suites whose paths hold one of these, or all. */
+async function runVitest(paths, env = {}) {
   const results = join(root, 'target/vitest.json')
   rmSync(results, { force: true })
-  const { code } = await run(bin('vitest'), ['run', '--reporter=default', '--reporter=json', `--outputFile=${results}`])
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${results}`]
+  const { code } = await run(bin('vitest'), ['run', ...reporters, ...paths], { env: { ...process.env, ...env } })
   const { numTotalTests = 0, numPassedTests = 0 } = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {}
-  countSuite('vitest', code, numPassedTests, numTotalTests - numPassedTests)
+  countSuite(['vitest', ...paths].join(' '), code, numPassedTests, numTotalTests - numPassedTests)
 }
 
 /** A test that was skipped counts as failed, and so does a suite that breaks without naming a test. */
@@ -65,6 +72,7 @@ const suites = {
   vitest,
   types,
   package: testPackage,
+  s3: () => testS3(runVitest),
   declarations: () =>
     check('index.d.ts is what the sources make', () => {
       if (build.declarationsChanged) throw new Error('the build changed index.d.ts: commit it')

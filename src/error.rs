@@ -48,6 +48,22 @@ pub enum Error {
     #[error("Failed to list local storage under '{prefix}'")]
     List { prefix: String, source: io::Error },
 
+    /// The value was not stored; an older value, if any, is still there.
+    #[error("Failed to write '{key}' to S3 bucket '{bucket}'")]
+    S3Write { key: String, bucket: String, source: Fault },
+
+    /// The value exists or may exist and could not be read.
+    #[error("Failed to read '{key}' from S3 bucket '{bucket}'")]
+    S3Read { key: String, bucket: String, source: Fault },
+
+    /// The value could not be deleted.
+    #[error("Failed to delete '{key}' from S3 bucket '{bucket}'")]
+    S3Delete { key: String, bucket: String, source: Fault },
+
+    /// The objects under the prefix could not be listed.
+    #[error("Failed to list S3 bucket '{bucket}' under '{prefix}'")]
+    S3List { prefix: String, bucket: String, source: Fault },
+
     /// A memory store was asked for something it cannot be or do; the message says what.
     #[error("TestMemoryStore: {0}")]
     Memory(&'static str),

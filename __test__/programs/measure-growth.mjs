@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from './implementation.mjs'
 
-const { InMemoryStorage, LocalFileStorage, TestMemoryStore } = await load('native')
+const { InMemoryStorage, LocalFileStorage, S3Storage, TestMemoryStore } = await load('native')
 const { KeywordSearchStrategy, tokenize } = await import('strands-native/storage/search')
 const directory = mkdtempSync(join(tmpdir(), 'strands-native-growth-'))
 const memory = new InMemoryStorage()
@@ -55,6 +55,12 @@ const failingBoxed = new LocalFileStorage('/box', {
   listFiles: fail,
 })
 
+// A client of the user's, which answers at once.
+const answer = { Body: { transformToByteArray: async () => value }, Contents: [{ Key: 'k', ETag: 'e' }] }
+const s3Client = { send: async () => answer }
+const s3 = new S3Storage('bucket', { s3Client })
+const failingS3 = new S3Storage('bucket', { s3Client: { send: fail } })
+
 const operations = {
   'memory write': () => memory.write('k', value),
   'memory read': () => memory.read('k'),
@@ -79,6 +85,14 @@ const operations = {
     new InMemoryStorage().namespace('n')
     new LocalFileStorage(directory).namespace('n')
     new TestMemoryStore({ name: 'n', description: 'x'.repeat(200), path: join(directory, 'notes.json') })
+  },
+  's3 write': () => s3.write('k', value),
+  's3 read': () => s3.read('k'),
+  's3 search': () => s3.search('text'),
+  's3 faults': () => Promise.all([failingS3.read('k').catch(ignore), failingS3.search('text').catch(ignore)]),
+  's3 constructors': async () => {
+    new S3Storage('bucket', { region: 'r', credentials: async () => ({}) }).namespace('n')
+    new S3Storage('bucket', { s3Client: { send: async () => answer } }).namespace('n')
   },
   'strategy write': () => searched.write('k', value),
   'strategy search': () => searched.search('text'),

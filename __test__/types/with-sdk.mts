@@ -4,8 +4,10 @@ import type { ExtractionConfig, MemoryStore, Storage } from '@strands-agents/sdk
 import { Agent, IntervalTrigger, MemoryManager, ModelExtractor, SessionManager } from '@strands-agents/sdk'
 import type { Sandbox as SdkSandbox } from '@strands-agents/sdk/sandbox'
 import {
+  type S3StorageConfig,
   InMemoryStorage as SdkInMemoryStorage,
   LocalFileStorage as SdkLocalFileStorage,
+  S3Storage as SdkS3Storage,
 } from '@strands-agents/sdk/storage'
 import {
   KeywordSearchStrategy as SdkKeywordSearchStrategy,
@@ -20,7 +22,7 @@ import type {
 import { TestMemoryStore as SdkTestMemoryStore } from '@strands-agents/sdk/vended-memory-stores/test-memory-store'
 import { ContextOffloader } from '@strands-agents/sdk/vended-plugins/context-offloader'
 import type * as native from 'strands-native'
-import { InMemoryStorage, LocalFileStorage, namespace } from 'strands-native/storage'
+import { InMemoryStorage, LocalFileStorage, namespace, S3Storage } from 'strands-native/storage'
 import {
   Bm25SearchStrategy,
   KeywordSearchStrategy,
@@ -46,6 +48,8 @@ const storages: Storage[] = [
   new InMemoryStorage(),
   new LocalFileStorage(),
   new LocalFileStorage('./memory/'),
+  new S3Storage('bucket', { prefix: 'agents', region: 'eu-central-1' }),
+  new S3Storage('bucket').namespace('a'),
   new InMemoryStorage().namespace('a'),
   new LocalFileStorage('./memory/').namespace('a'),
 ]
@@ -117,6 +121,12 @@ new LocalFileStorage('./memory/', sdkSandbox)
 new LocalFileStorage('./memory/', sdkSandbox, sdkStrategy)
 new LocalFileStorage('./memory/', undefined, sdkStrategy)
 new LocalFileStorage('./memory/', { sandbox: sdkSandbox, searchStrategy: sdkStrategy, searchCacheBytes: 0 })
+declare const sdkS3Config: S3StorageConfig
+declare const sdkClient: NonNullable<S3StorageConfig['s3Client']>
+new S3Storage('bucket', sdkS3Config)
+new S3Storage('bucket', { s3Client: sdkClient, searchStrategy: sdkStrategy })
+new SdkS3Storage('bucket', { searchStrategy: KeywordSearchStrategy })
+new SessionManager({ sessionId: 'trip', storage: new S3Storage('bucket') })
 const boxed: Storage = new LocalFileStorage('./memory/').forSandbox(sdkSandbox)
 
 /** Written with the SDK's types. */

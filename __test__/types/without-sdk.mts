@@ -13,12 +13,22 @@ import type {
 import type {
   InMemoryStorageOptions,
   LocalFileStorageOptions,
+  S3ClientLike,
+  S3Credentials,
+  S3StorageOptions,
   Sandbox,
   SearchStrategy,
   Storage,
   StorageSearchResult,
 } from 'strands-native/storage'
-import { InMemoryStorage, LocalFileStorage, NamespacedStorage, namespace, StorageError } from 'strands-native/storage'
+import {
+  InMemoryStorage,
+  LocalFileStorage,
+  NamespacedStorage,
+  namespace,
+  S3Storage,
+  StorageError,
+} from 'strands-native/storage'
 import {
   Bm25SearchStrategy,
   KeywordSearchStrategy,
@@ -108,6 +118,24 @@ export function useOptions(sandbox: Sandbox, strategy: SearchStrategy, onFiles: 
     new LocalFileStorage('./memory/', undefined, undefined),
     new LocalFileStorage('./memory/', { searchStrategy: byFolder }),
     boxed,
+  ]
+}
+
+/** Every option of a storage in S3. */
+export function useS3(s3Client: S3ClientLike, keys: S3Credentials, strategy: SearchStrategy<S3Storage>): Storage[] {
+  const elsewhere: S3StorageOptions = { endpoint: 'http://127.0.0.1:3900', region: 'garage', forcePathStyle: true }
+  const patient: S3StorageOptions = { maxAttempts: 5, requestTimeoutMs: 1_000, connectTimeoutMs: 500 }
+  // @ts-expect-error: a storage needs a bucket
+  new S3Storage()
+  // @ts-expect-error: a client makes requests
+  new S3Storage('bucket', { s3Client: {} })
+  // @ts-expect-error: credentials are two
+  new S3Storage('bucket', { credentials: { accessKeyId: 'id' } })
+  return [
+    new S3Storage('bucket'),
+    new S3Storage('bucket', { prefix: 'agents', s3Client, searchStrategy: strategy, searchCacheBytes: 0 }),
+    new S3Storage('bucket', { ...elsewhere, ...patient, credentials: keys }),
+    new S3Storage('bucket', { ...elsewhere, credentials: async () => keys }).namespace('notes'),
   ]
 }
 

@@ -11,9 +11,10 @@ use napi::{JsValue, ValueType};
 
 use super::batches::{Answered, Batches};
 use super::error::{to_js, wrong_type};
-use super::foreign_storage::{ForeignStorage, Perform};
+use super::foreign_storage::ForeignStorage;
+use super::questions::Asked;
 use super::storage::Backend;
-use super::{foreign, off_thread, on_own_thread, options};
+use super::{foreign, options, remote};
 use crate::error::{Error as CoreError, Result as CoreResult};
 use crate::search::bm25::{Backfilled, Bm25Hit, Bm25Index, Bm25Query, Change, SetAside, index_path, is_hidden};
 use crate::search::match_query::Match;
@@ -152,9 +153,8 @@ impl Bm25SearchStrategy {
         };
         match Backend::of_plain(env, storage)? {
             Some(backend) => {
-                let storage = backend.storage;
-                let work = move |arguments| search(storage.as_ref(), arguments);
-                Ok(off_thread(env, arguments, work, found_to_js)?.to_unknown())
+                let storage = Arc::clone(&backend.storage);
+                backend.run_elsewhere(env, arguments, move |arguments| search(storage.as_ref(), arguments), found_to_js)
             }
             None => lend(
                 env,
@@ -217,14 +217,14 @@ impl Bm25SearchStrategy {
     /// Closes every index, once what waits is written. A later call opens them again; nothing has to be closed for a process
     /// to end.
     #[napi(ts_return_type = "Promise<void>")]
-    pub fn close<'env>(&self, env: &'env Env, this: This<'env>) -> Result<Object<'env>> {
+    pub fn close<'env>(&self, env: &'env Env, this: This<'env>) -> Result<Unknown<'env>> {
         foreign::call::<_, bool>(env, "unclaim", (*this,))?;
         let indexes: Vec<Arc<Bm25Index>> = self.indexes.borrow_mut().drain().map(|(_, index)| index).collect();
-        let close_all = move || {
+        let close_all = move |()| {
             indexes.iter().for_each(|index| index.close());
             Ok(())
         };
-        on_own_thread(env, close_all, |_, ()| Ok(()))
+        remote(env, Ok(()), close_all, |_, ()| Ok(()))
     }
 }
 
@@ -316,10 +316,10 @@ fn lend<'env, A: Send + 'static, T: Send + 'static, V: ToNapiValue + 'static>(
     };
     let work = RefCell::new(Some((work, arguments)));
     let start = move |context: FunctionCallContext<'_>| {
-        let perform: Perform<'_> = context.get(0)?;
-        let storage = ForeignStorage::new(&perform)?;
+        let ask: Asked<'_> = context.get(0)?;
+        let storage = ForeignStorage::new(&ask)?;
         let (work, arguments) = work.take().ok_or_else(|| Error::from_reason("it is done once"))?;
-        Ok(on_own_thread(context.env, move || work(&storage, arguments), into_js)?.raw())
+        Ok(remote(context.env, Ok(()), move |()| work(&storage, arguments), into_js)?.raw())
     };
     let start = env.create_function_from_closure::<(), _, _>("start", start)?;
     foreign::call(env, "lend", (storage, on_progress, start))

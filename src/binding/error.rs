@@ -21,15 +21,9 @@ pub fn to_js(env: &Env, error: &CoreError) -> Error {
         | CoreError::Internal(_) => global_class(env, "Error"),
         _ => foreign::function(env, "StorageError"),
     };
-    let cause = error.source().and_then(|source| {
-        let fault = source.downcast_ref::<Fault>().map(|fault| fault_to_js(env, fault));
-        fault.or_else(|| source.downcast_ref::<io::Error>().map(|error| system_error(env, error)))
-    });
-    let cause = match cause.transpose() {
-        Ok(cause) => cause,
-        Err(fault) => return fault,
-    };
-    class.and_then(|class| instance(env, &class, error.to_string(), cause)).unwrap_or_else(|fault| fault)
+    let cause = error.source().map(|source| cause(env, source)).transpose();
+    let error = cause.and_then(|cause| instance(env, &class?, error.to_string(), cause.flatten()));
+    error.unwrap_or_else(|fault| fault)
 }
 
 /// The JavaScript `TypeError` for an argument of the wrong type.
@@ -45,7 +39,7 @@ fn instance(
     env: &Env,
     class: &Function<'_, ErrorArguments, Unknown<'static>>,
     message: String,
-    cause: Option<Object<'_>>,
+    cause: Option<Object<'static>>,
 ) -> Result<Error> {
     let mut options = Object::new(env)?;
     if let Some(cause) = cause {
@@ -54,17 +48,26 @@ fn instance(
     Ok(Error::from(class.new_instance((message, options).into())?))
 }
 
-/// A fault of another system: its `code`, and its `requestId` if there is one.
-fn fault_to_js(env: &Env, fault: &Fault) -> Result<Object<'static>> {
-    let mut object = error_object(env, fault.message.clone())?;
-    object.set("code", fault.code.as_str())?;
+/// The JavaScript error for what is below an error, if it came from elsewhere.
+fn cause(env: &Env, source: &(dyn std::error::Error + 'static)) -> Result<Option<Object<'static>>> {
+    if let Some(error) = source.downcast_ref::<io::Error>() {
+        return system_error(env, error).map(Some);
+    }
+    source.downcast_ref::<Fault>().map(|fault| reported_error(env, fault)).transpose()
+}
+
+/// What another system reported: its `code`, which is also the `name`, as in its own SDKs, and the `requestId`.
+fn reported_error(env: &Env, fault: &Fault) -> Result<Object<'static>> {
+    let mut object = plain_error(env, fault.message.clone())?;
+    object.set("name", &fault.code)?;
+    object.set("code", &fault.code)?;
     if let Some(request_id) = &fault.request_id {
-        object.set("requestId", request_id.as_str())?;
+        object.set("requestId", request_id)?;
     }
     Ok(object)
 }
 
-fn error_object(env: &Env, message: String) -> Result<Object<'static>> {
+fn plain_error(env: &Env, message: String) -> Result<Object<'static>> {
     Object::from_unknown(global_class(env, "Error")?.new_instance((message, Object::new(env)?).into())?)
 }
 
@@ -75,7 +78,7 @@ fn system_error(env: &Env, error: &io::Error) -> Result<Object<'static>> {
         Some(code) => format!("{code}: {error}"),
         None => error.to_string(),
     };
-    let mut object = error_object(env, message)?;
+    let mut object = plain_error(env, message)?;
     if let Some(code) = code {
         object.set("code", code)?;
     }

@@ -21,6 +21,7 @@
   const ASYNC_METHODS = {
     InMemoryStorage: STORAGE_METHODS,
     LocalFileStorage: STORAGE_METHODS,
+    S3Storage: STORAGE_METHODS,
     NamespacedStorage: STORAGE_METHODS,
     KeywordSearchStrategy: ['search'],
     Bm25SearchStrategy: ['index', 'remove', 'search', 'backfill', 'close'],
@@ -148,6 +149,14 @@
     return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : data
   }
 
+  /** What a storage gave for an entry, if that is bytes or nothing. */
+  function bytesOrNull(value) {
+    if (!value) return null
+    const data = asUint8Array(value)
+    if (data instanceof Uint8Array) return data
+    throw new TypeError(`data must be a Uint8Array, not ${typeof value}`)
+  }
+
   async function walk(sandbox, directory, folder) {
     let entries
     try {
@@ -165,12 +174,52 @@
     return keys
   }
 
+  const objectInput = (Key) => ({ Key })
+
+  /** Each request to S3: the command of the AWS SDK, its input, and what Rust needs of its output. */
+  const S3_REQUESTS = {
+    put: { command: 'PutObjectCommand', input: (Key, Body) => ({ Key, Body }) },
+    get: {
+      command: 'GetObjectCommand',
+      input: objectInput,
+      reply: async ({ Body, ETag = '' }) => ({ data: await Body.transformToByteArray(), etag: ETag }),
+    },
+    head: { command: 'HeadObjectCommand', input: objectInput },
+    delete: { command: 'DeleteObjectCommand', input: objectInput },
+    list: {
+      command: 'ListObjectsV2Command',
+      input: (Prefix, ContinuationToken) => ({ Prefix, ContinuationToken, EncodingType: 'url' }),
+      reply: ({ Contents = [], EncodingType, IsTruncated, NextContinuationToken }) => ({
+        names: Contents.map(({ Key }) => Key),
+        etags: Contents.map(({ ETag }) => ETag ?? ''),
+        isEncoded: EncodingType === 'url',
+        next: IsTruncated ? NextContinuationToken : undefined,
+      }),
+    },
+  }
+
+  /** What went wrong, in the words of the service if there was an answer, else in those of Node. */
+  function faultOf(error) {
+    const { $metadata, code, message, name } = Object(error)
+    const itsName = $metadata?.httpStatusCode ? name : (code ?? name)
+    return { code: String(itsName ?? 'Error'), message: String(message ?? error), requestId: $metadata?.requestId }
+  }
+
+  /** A function for Rust to ask, which never throws: what `answer` gives or throws is told by number. */
+  const answering = (answer) => async (number, question, name, detail) => {
+    try {
+      native.settle(number, { reply: await answer(question, name, detail) })
+    } catch (error) {
+      native.settle(number, { fault: faultOf(error) })
+    }
+  }
+
   const functions = {
     StorageError,
 
     /** Takes note of what the module exports, and adds what is written here. */
     adopt(exports, lent) {
-      native = lent
+      native = { ...lent, requireS3: () => exports.requireS3() }
       exports.StorageError = StorageError
       exports.namespace = (storage, prefix) => {
         const ours = prototypeOf(storage)
@@ -260,6 +309,26 @@
     strategyOf: (storage) => storage[STRATEGY],
     sandboxOf: (storage) => storage[SANDBOX],
 
+    searchesByKeywords: (storage) => keywordSearchOf(storage) !== undefined,
+
+    /** Makes requests to a bucket through a client of the AWS SDK. */
+    askS3(client, Bucket) {
+      return answering(async (request, name, detail) => {
+        const { command, input, reply } = S3_REQUESTS[request]
+        const { [command]: Command } = native.requireS3()
+        const output = await client.send(new Command({ Bucket, ...input(name, detail) }))
+        return reply?.(output)
+      })
+    },
+
+    /** Calls a function for credentials. */
+    askForCredentials(provide) {
+      return answering(async () => {
+        const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provide()
+        return { accessKeyId, secretAccessKey, sessionToken, expiresAtMs: expiration && Number(expiration) }
+      })
+    },
+
     /** Whether all methods of one of our storages are still ours, and not those of a subclass or of the object itself. */
     isPlain(storage) {
       return !!originals.get(prototypeOf(storage))?.every((method, index) => storage[STORAGE_METHODS[index]] === method)
@@ -285,30 +354,31 @@
 
     /**
      * Lets another thread use a storage that is not ours, and tell `onProgress` how far it is. `work` gets the function
-     * by which it asks, and gives a promise. What JavaScript threw meanwhile is what the promise is rejected with.
+     * to be asked, and gives a promise. What JavaScript threw meanwhile is what the promise is rejected with.
      */
     async lend(storage, onProgress, work) {
-      let fault
-      const operations = {
+      let thrown
+      const answers = {
         list: () => listing(storage),
-        read: async (key) => asUint8Array(await readOrSkip(storage, key)),
-        existing: (keys) => existing(storage, keys),
-        progress: async ([done, total]) => onProgress?.({ done, total }),
+        read: async (key) => bytesOrNull(await readOrSkip(storage, key)),
+        existing: (_, keys) => existing(storage, keys),
+        progress: async (done, total) => void (await onProgress?.({ done: Number(done), total: Number(total) })),
       }
-      const perform = (operation, argument, answer) => {
-        const done = operations[operation](argument)
-        done.then(answer).catch((error) => {
-          fault ??= { error }
-          answer()
-        })
-      }
+      const ask = answering(async (question, name, detail) => {
+        try {
+          return await answers[question](name, detail)
+        } catch (error) {
+          thrown ??= { error }
+          throw error
+        }
+      })
       let result
       try {
-        result = await work(perform)
+        result = await work(ask)
       } catch (error) {
-        fault ??= { error }
+        thrown ??= { error }
       }
-      if (fault) throw fault.error
+      if (thrown) throw thrown.error
       return result
     },
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use napi::bindgen_prelude::*;
 
 use super::error::wrong_type;
-use super::options;
+use super::{options, questions};
 use crate::atomic_file::is_internal_name;
 use crate::storage::Storage;
 use crate::storage::namespace::Namespace;
@@ -40,6 +40,7 @@ pub fn init(env: &Env, exports: &Object<'_>) -> Result<()> {
     };
     lent.set("isInternalName", env.create_function_from_closure::<(), _, _>("isInternalName", is_internal_name)?)?;
     lent.set("viewPrefix", env.create_function_from_closure::<(), _, _>("viewPrefix", view_prefix)?)?;
+    lent.set("settle", questions::settle(env)?)?;
     call(env, "adopt", (*exports, lent))
 }
 

@@ -91,6 +91,56 @@ export interface LocalFileStorageOptions {
   searchCacheBytes?: number | undefined
 }
 
+/** Who asks a server for something. */
+export interface S3Credentials {
+  /** Name of the key. */
+  accessKeyId: string
+  /** The key itself. */
+  secretAccessKey: string
+  /** Marks credentials that expire. */
+  sessionToken?: string | undefined
+  /** When they do. A function is asked again before that. */
+  expiration?: Date | undefined
+}
+
+/** Options of an {@link S3Storage}. What is not given comes from the environment, as for all tools of AWS. */
+export interface S3StorageOptions {
+  /** What the names of all objects begin with, before a slash. */
+  prefix?: string | undefined
+  /** The region, such as `'eu-central-1'`. Not beside `s3Client`. */
+  region?: string | undefined
+  /**
+   * An `S3Client` of `@aws-sdk/client-s3`, which then makes all requests, with its middleware, endpoint and credentials.
+   * None of the settings below goes with it, as it has them already.
+   */
+  s3Client?: S3ClientLike | undefined
+  /** How to search. Where it is not given: {@link KeywordSearchStrategy}. */
+  searchStrategy?: SearchStrategy<any> | undefined
+  /** URL of a server other than those of AWS. */
+  endpoint?: string | undefined
+  /** Whether the bucket stands in the path of each URL and not in the name of the host. Off where not given. */
+  forcePathStyle?: boolean | undefined
+  /** Credentials, or a function that gives them whenever they are needed. */
+  credentials?: S3Credentials | (() => Promise<S3Credentials>) | undefined
+  /** How often a request is made before its fault counts; 3 where neither this nor `AWS_MAX_ATTEMPTS` is given. */
+  maxAttempts?: number | undefined
+  /** The longest that one attempt may take. No limit where it is not given. */
+  requestTimeoutMs?: number | undefined
+  /** The longest that making a connection may take; 3,100 where it is not given. */
+  connectTimeoutMs?: number | undefined
+  /**
+   * How many bytes of entries keyword search keeps between searches; 64 MiB where it is not given. Their words take
+   * about as much memory again. What does not fit is fetched at each search.
+   */
+  searchCacheBytes?: number | undefined
+}
+
+/** The part of an `S3Client` that is used. */
+export interface S3ClientLike {
+  /** Makes a request. */
+  send(command: any): Promise<any>
+}
+
 /** How text is normalised before it is split into words. */
 export interface NormalizeOptions {
   /**

@@ -2,9 +2,12 @@
 //!
 //! # How work leaves the JavaScript thread and comes back
 //! [`inline`] for what takes no longer than handing it over would; [`off_thread`] for one-shot file work, on Node's own
-//! pool, which is the cheapest hop there is; [`batches`] for what is answered by someone else in time. All three give a
-//! promise and report every fault through it: methods take their arguments as `Unknown` and convert them themselves,
-//! since a conversion by napi-derive would throw.
+//! pool, which is the cheapest hop there is; [`remote`] for what waits for a network, on threads of its own, since Node
+//! has only four; [`batches`] for what is answered by someone else in time. All four give a promise and report every
+//! fault through it: methods take their arguments as `Unknown` and convert them themselves, since a conversion by
+//! napi-derive would throw.
+//!
+//! The other way round, [`questions`] lets threads that wait for a network ask something of JavaScript.
 
 pub mod batches;
 pub mod bm25;
@@ -13,15 +16,17 @@ pub mod foreign;
 pub mod foreign_storage;
 pub mod memory;
 pub mod options;
+pub mod questions;
 pub mod search;
 pub mod storage;
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::LazyLock;
 
 use napi::Task;
 use napi::bindgen_prelude::*;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::error::{Error as CoreError, Result as CoreResult};
 
@@ -66,38 +71,41 @@ where
     }
 }
 
-/// A promise for what `work` gives on a thread of its own, where it may take long or wait for JavaScript.
-fn on_own_thread<'env, T, V>(
+/// A promise for what `work` gives on a thread that has nothing else to do than to wait for it.
+fn remote<'env, A, T, V>(
     env: &'env Env,
-    work: impl FnOnce() -> CoreResult<T> + Send + 'static,
+    arguments: Result<A>,
+    work: impl FnOnce(A) -> CoreResult<T> + Send + 'static,
     into_js: fn(&Env, T) -> Result<V>,
-) -> Result<Object<'env>>
+) -> Result<Unknown<'env>>
 where
+    A: Send + 'static,
     T: Send + 'static,
     V: ToNapiValue + 'static,
 {
-    type Settle<V> = Box<dyn FnOnce(Env) -> Result<V> + Send>;
-    let (deferred, promise) = env.create_deferred::<V, Settle<V>>()?;
-    // Where no thread starts, it is still here to be settled.
-    let deferred = Arc::new(Mutex::new(Some(deferred)));
-    let settle = move |outcome: CoreResult<T>| {
-        if let Some(deferred) = deferred.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            deferred.resolve(Box::new(move |env| match outcome {
-                Ok(output) => into_js(&env, output),
-                Err(error) => Err(error::to_js(&env, &error)),
-            }));
-        }
-    };
-    let settle_later = settle.clone();
-    let thread = thread::Builder::new().name("strands-native worker".into());
-    let started = thread.spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(work));
-        settle_later(outcome.unwrap_or_else(|panic| Err(CoreError::from_panic(panic.as_ref()))));
+    /// So many calls wait at the same time; others wait for those.
+    const MOST_CALLS: usize = 128;
+    /// A runtime for its pool alone, whose threads come when they are needed and go when they have been idle.
+    static THREADS: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
+        Builder::new_current_thread().max_blocking_threads(MOST_CALLS).thread_name("strands-native call").build()
     });
-    if let Err(error) = started {
-        settle(Err(CoreError::Internal(format!("no thread could be started: {error}"))));
-    }
-    Ok(promise)
+
+    let refused = |error| Ok(PromiseRaw::<V>::reject(env, error)?.to_unknown());
+    let (arguments, threads) = match (arguments, &*THREADS) {
+        (Ok(arguments), Ok(threads)) => (arguments, threads),
+        (Err(error), _) => return refused(error),
+        (_, Err(error)) => return refused(error::to_js(env, &CoreError::Internal(error.to_string()))),
+    };
+    let (deferred, promise) = env.create_deferred()?;
+    threads.spawn_blocking(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(arguments)));
+        let outcome = outcome.unwrap_or_else(|panic| Err(CoreError::from_panic(panic.as_ref())));
+        deferred.resolve(move |env| match outcome {
+            Ok(output) => into_js(&env, output),
+            Err(error) => Err(error::to_js(&env, &error)),
+        });
+    });
+    Ok(promise.to_unknown())
 }
 
 type Work<T> = Box<dyn FnOnce() -> CoreResult<T> + Send>;

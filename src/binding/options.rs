@@ -1,5 +1,7 @@
 //! Arguments and option objects to core types. Nothing else converts them.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use napi::bindgen_prelude::*;
 use napi::{JsValue, ValueType};
@@ -23,6 +25,13 @@ pub fn text(env: &Env, name: &str, value: Unknown<'_>) -> Result<Wtf8<'static>> 
 /// Converts an argument that must be a string. Lone surrogates become U+FFFD.
 pub fn lossy_text(env: &Env, name: &str, value: Unknown<'_>) -> Result<String> {
     text(env, name, value).map(Wtf8::into_string_lossy)
+}
+
+/// Converts an argument that must be a string without lone surrogates.
+pub fn well_formed_text(env: &Env, name: &str, value: Unknown<'_>) -> Result<String> {
+    let text = text(env, name, value)?;
+    let text = text.as_str().map(str::to_owned);
+    text.ok_or_else(|| wrong_type(env, format!("{name} must not hold lone surrogates")))
 }
 
 /// Converts a storage key.
@@ -103,14 +112,21 @@ pub fn size(env: &Env, name: &str, value: Unknown<'_>) -> Result<usize> {
     Ok(size as usize)
 }
 
-/// Converts a number of things, from 1 up.
+/// Converts a number of milliseconds.
+pub fn milliseconds(env: &Env, name: &str, value: Unknown<'_>) -> Result<Duration> {
+    let number = if value.get_type()? == ValueType::Number { f64::from_unknown(value)? } else { f64::NAN };
+    let duration = Duration::try_from_secs_f64(number / 1000.0);
+    duration.map_err(|_| wrong_type(env, format!("{name} must be a number of milliseconds, 0 or more")))
+}
+
+/// Converts a whole number, 1 or more.
 pub fn count(env: &Env, name: &str, value: Unknown<'_>) -> Result<usize> {
-    let count = if value.get_type()? == ValueType::Number { f64::from_unknown(value)? } else { f64::NAN };
-    if count.is_nan() || count < 1.0 || count.fract() != 0.0 {
+    let number = if value.get_type()? == ValueType::Number { f64::from_unknown(value)? } else { f64::NAN };
+    if number.is_nan() || number < 1.0 || number.fract() != 0.0 {
         return Err(wrong_type(env, format!("{name} must be a whole number, 1 or more")));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    Ok(count as usize)
+    Ok(number as usize)
 }
 
 /// Converts the option `normalize` of an object that may be undefined.

@@ -99,10 +99,11 @@ impl KeywordSearch {
         kept.listings += 1;
         let changed: Vec<usize> = (0..listing.len()).filter(|position| !kept.has(&listing[*position])).collect();
         let mut passing = Vec::new();
-        read_each(storage, &listing, &changed, |position, data| {
-            let (key, version) = &listing[position];
+        read_each(storage, &listing, &changed, |position, data, version| {
+            let key = &listing[position].0;
             if kept.bytes_without(key) + data.len() <= self.most_bytes {
-                kept.keep(key, *version, version.is_settled(listed_at), data, query.normalization);
+                let is_settled = version.is_settled(listed_at);
+                kept.keep(key, version, is_settled, data, query.normalization);
             } else {
                 // One that holds no word is left in its place, so that what is kept of it from before does not show.
                 let score = query.score(key, &data);
@@ -121,22 +122,20 @@ pub(super) fn read_each(
     storage: &dyn Storage,
     listing: &[(Key, Version)],
     positions: &[usize],
-    mut take: impl FnMut(usize, Bytes),
+    mut take: impl FnMut(usize, Bytes, Version),
 ) {
-    /// As many at a time as the SDKs read, so as not to overrun a remote backend.
-    const MOST_READERS: usize = 8;
-    /// Fewer entries than this are read before a thread has started.
-    const WORTH_A_THREAD: usize = 64;
-
+    let readers = storage.readers_for(positions.len());
     let next = AtomicUsize::new(0);
     let read_next = || {
         let position = *positions.get(next.fetch_add(1, Ordering::Relaxed))?;
-        Some(storage.read(&listing[position].0).ok().flatten().map(|data| (position, data)))
+        let (key, version) = &listing[position];
+        let read = storage.read_listed(key, version).ok().flatten();
+        Some(read.map(|(data, version)| (position, data, version)))
     };
     thread::scope(|scope| {
         // Few wait to be taken, so that what does not fit into memory is not all there at once.
-        let (sender, receiver) = mpsc::sync_channel(MOST_READERS);
-        for _ in 0..(positions.len() / WORTH_A_THREAD).min(MOST_READERS) {
+        let (sender, receiver) = mpsc::sync_channel(readers);
+        for _ in 0..readers {
             let sender = sender.clone();
             let reader = move || {
                 while let Some(read) = read_next() {
@@ -148,10 +147,10 @@ pub(super) fn read_each(
             let _ = thread::Builder::new().spawn_scoped(scope, reader);
         }
         drop(sender);
-        receiver.iter().for_each(|(position, data)| take(position, data));
+        receiver.iter().for_each(|(position, data, version)| take(position, data, version));
         // Whatever no reader has read: all of it, if there are few entries or no threads.
         while let Some(read) = read_next() {
-            read.into_iter().for_each(|(position, data)| take(position, data));
+            read.into_iter().for_each(|(position, data, version)| take(position, data, version));
         }
     });
 }

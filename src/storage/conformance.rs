@@ -24,10 +24,12 @@ pub(crate) fn check(storage: &dyn Storage) {
 
 fn values_come_back_as_written(storage: &dyn Storage) {
     assert_eq!(storage.read(&key("missing")).expect("read"), None);
+    assert!(!storage.exists(&key("missing")).expect("exists"));
     let every_byte: Vec<u8> = (0..=255).collect();
     for value in [every_byte.as_slice(), b"", b"again"] {
         storage.write(&key("folder/value"), Bytes::copy_from_slice(value)).expect("write");
         assert_eq!(storage.read(&key("folder/value")).expect("read").as_deref(), Some(value));
+        assert!(storage.exists(&key("folder/value")).expect("exists"));
     }
     assert_eq!(storage.read(&key("folder/value/below")).expect("a value is no folder"), None);
     storage.delete(&key("folder/value")).expect("delete");
@@ -62,9 +64,9 @@ fn versions_change_with_values(storage: &dyn Storage) {
         entries.into_iter().next().expect("one entry").1
     };
     let mut seen = Vec::new();
-    for value in ["one", "two", "two"] {
+    for value in ["one", "two", "three"] {
         storage.write(&key("versioned"), Bytes::from(value)).expect("write");
-        assert!(!seen.contains(&version()), "a write makes a new version");
+        assert!(!seen.contains(&version()), "another value has another version");
         assert_eq!(version(), version(), "reading changes nothing");
         seen.push(version());
     }

@@ -13,6 +13,7 @@ pub mod in_memory;
 pub mod key;
 pub mod local_file;
 pub mod namespace;
+pub mod s3;
 
 #[cfg(test)]
 mod conformance;
@@ -33,6 +34,9 @@ pub trait Storage: Send + Sync {
     /// The value under `key`, or `None` if there is none.
     fn read(&self, key: &Key) -> Result<Option<Bytes>>;
 
+    /// Whether there is a value under `key`.
+    fn exists(&self, key: &Key) -> Result<bool>;
+
     /// Removes the value under `key`, if there is one.
     fn delete(&self, key: &Key) -> Result<()>;
 
@@ -42,17 +46,29 @@ pub trait Storage: Send + Sync {
     /// The same keys, each with the version of its value. What vanishes meanwhile is left out.
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>>;
 
-    /// Whether there is a value under `key`.
-    fn exists(&self, key: &Key) -> Result<bool>;
-
-    /// The same for many keys.
+    /// Whether there is a value under each of these keys.
     fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
         keys.iter().map(|key| self.exists(key)).collect()
+    }
+
+    /// The value under a key of such a list, and its version: the listed one, or that of a newer value, where the storage
+    /// tells it along with the bytes.
+    fn read_listed(&self, key: &Key, listed: &Version) -> Result<Option<(Bytes, Version)>> {
+        Ok(self.read(key)?.map(|data| (data, listed.clone())))
+    }
+
+    /// How many threads read so many values best, beside the one that asks.
+    fn readers_for(&self, values: usize) -> usize {
+        /// As many at a time as the SDKs read.
+        const MOST_READERS: usize = 8;
+        /// Fewer values than this are read before a thread has started.
+        const WORTH_A_THREAD: usize = 64;
+        (values / WORTH_A_THREAD).min(MOST_READERS)
     }
 }
 
 /// What tells a value from those before and after it under the same key, without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Version {
     /// A number that no other value of the storage has had.
     Revision(u64),
@@ -60,6 +76,8 @@ pub enum Version {
     File(Stamp),
     /// Nothing is known.
     Unknown,
+    /// What S3 derives from the bytes, or makes up at each write. Empty where a server does not tell it.
+    ETag(Box<str>),
 }
 
 impl Version {
@@ -69,6 +87,7 @@ impl Version {
         match self {
             Version::Revision(_) => true,
             Version::File(stamp) => stamp.is_settled(read_at),
+            Version::ETag(etag) => !etag.is_empty(),
             Version::Unknown => false,
         }
     }
@@ -82,7 +101,8 @@ impl Version {
     pub fn lasting(&self) -> Option<String> {
         match self {
             Version::File(stamp) => Some(stamp.to_string()),
-            Version::Revision(_) | Version::Unknown => None,
+            Version::ETag(etag) if !etag.is_empty() => Some(etag.to_string()),
+            Version::Revision(_) | Version::ETag(_) | Version::Unknown => None,
         }
     }
 }

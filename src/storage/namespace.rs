@@ -62,6 +62,10 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
         self.storage.read(&self.outer_key(key))
     }
 
+    fn exists(&self, key: &Key) -> Result<bool> {
+        self.storage.exists(&self.outer_key(key))
+    }
+
     fn delete(&self, key: &Key) -> Result<()> {
         self.storage.delete(&self.outer_key(key))
     }
@@ -71,17 +75,21 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
         Ok(keys.iter().map(|key| self.inner_key(key)).collect())
     }
 
-    fn exists(&self, key: &Key) -> Result<bool> {
-        self.storage.exists(&self.outer_key(key))
-    }
-
     fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
         self.storage.existing(&keys.iter().map(|key| self.outer_key(key)).collect::<Vec<_>>())
     }
 
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
         let entries = self.storage.entries(&self.outer_prefix(prefix))?;
-        Ok(entries.iter().map(|(key, version)| (self.inner_key(key), *version)).collect())
+        Ok(entries.iter().map(|(key, version)| (self.inner_key(key), version.clone())).collect())
+    }
+
+    fn read_listed(&self, key: &Key, listed: &Version) -> Result<Option<(Bytes, Version)>> {
+        self.storage.read_listed(&self.outer_key(key), listed)
+    }
+
+    fn readers_for(&self, values: usize) -> usize {
+        self.storage.readers_for(values)
     }
 }
 

@@ -10,8 +10,9 @@ use super::StorageOptions;
 use super::in_memory::InMemoryStorage;
 use super::local_file::LocalFileStorage;
 use super::namespaced::NamespacedStorage;
+use super::s3::S3Storage;
 use crate::binding::error::to_js;
-use crate::binding::{foreign, inline, off_thread, options, search};
+use crate::binding::{foreign, inline, off_thread, options, remote, search};
 use crate::error::Result as CoreResult;
 use crate::search::keyword::{KeywordQuery, KeywordSearch};
 use crate::search::normalization::Normalization;
@@ -21,12 +22,23 @@ use crate::storage::key::{Key, Prefix};
 /// A value that was read, or `null`.
 type Value = Either<Uint8ArraySlice<'static>, Null>;
 
-/// What the classes share: a storage, how to search it, and whether its calls are too short to be worth another thread.
+/// Where the calls of a storage are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Where they were made: they are too short to be worth another thread.
+    Here,
+    /// On Node's own threads.
+    NodesThreads,
+    /// On threads that may wait for a network.
+    WaitingThreads,
+}
+
+/// What the classes share: a storage, how to search it, and where its calls are run.
 #[derive(Clone)]
 pub struct Backend {
     pub storage: Arc<dyn Storage>,
     pub(super) keyword: Arc<KeywordSearch>,
-    is_immediate: bool,
+    place: Place,
     pub(super) has_strategy: bool,
     pub(super) has_sandbox: bool,
 }
@@ -36,19 +48,19 @@ impl Backend {
         env: &Env,
         this: &Object<'_>,
         storage: Arc<dyn Storage>,
-        is_immediate: bool,
+        place: Place,
         options: &StorageOptions<'_>,
     ) -> Result<Self> {
         options.attach_to(env, this)?;
-        Ok(Self::detached(storage, is_immediate, options))
+        Ok(Self::detached(storage, place, options))
     }
 
     /// A backend whose object is yet to be given what is in `options`.
-    pub fn detached(storage: Arc<dyn Storage>, is_immediate: bool, options: &StorageOptions<'_>) -> Self {
+    pub fn detached(storage: Arc<dyn Storage>, place: Place, options: &StorageOptions<'_>) -> Self {
         Backend {
             storage,
             keyword: Arc::new(KeywordSearch::new(options.cache_bytes)),
-            is_immediate,
+            place,
             has_strategy: options.strategy.is_some(),
             has_sandbox: options.sandbox.is_some(),
         }
@@ -62,6 +74,8 @@ impl Backend {
         let backend = if let Ok(storage) = ClassInstance::<InMemoryStorage>::from_unknown(storage) {
             storage.backend.clone()
         } else if let Ok(storage) = ClassInstance::<LocalFileStorage>::from_unknown(storage) {
+            storage.backend.clone()
+        } else if let Ok(storage) = ClassInstance::<S3Storage>::from_unknown(storage) {
             storage.backend.clone()
         } else if let Ok(storage) = ClassInstance::<NamespacedStorage>::from_unknown(storage) {
             storage.backend.clone()
@@ -78,14 +92,26 @@ impl Backend {
         work: impl FnOnce(&dyn Storage, A) -> CoreResult<T> + Send + 'static,
         into_js: fn(&Env, T) -> Result<V>,
     ) -> Result<Unknown<'env>> {
-        let promise = if self.is_immediate {
+        if self.place == Place::Here {
             let run = || work(self.storage.as_ref(), arguments?).map_err(|error| to_js(env, &error));
-            inline(env, run, into_js)?
-        } else {
-            let storage = Arc::clone(&self.storage);
-            off_thread(env, arguments, move |arguments| work(storage.as_ref(), arguments), into_js)?
-        };
-        Ok(promise.to_unknown())
+            return Ok(inline(env, run, into_js)?.to_unknown());
+        }
+        let storage = Arc::clone(&self.storage);
+        self.run_elsewhere(env, arguments, move |arguments| work(storage.as_ref(), arguments), into_js)
+    }
+
+    /// What `work` gives, on another thread in any case.
+    pub fn run_elsewhere<'env, A: Send + 'static, T: Send + 'static, V: ToNapiValue + TypeName + 'static>(
+        &self,
+        env: &'env Env,
+        arguments: Result<A>,
+        work: impl FnOnce(A) -> CoreResult<T> + Send + 'static,
+        into_js: fn(&Env, T) -> Result<V>,
+    ) -> Result<Unknown<'env>> {
+        match self.place {
+            Place::WaitingThreads => remote(env, arguments, work, into_js),
+            Place::Here | Place::NodesThreads => Ok(off_thread(env, arguments, work, into_js)?.to_unknown()),
+        }
     }
 
     pub fn write<'env>(
@@ -158,6 +184,6 @@ impl Backend {
     pub fn keyword_search<'env>(&self, env: &'env Env, query: Result<KeywordQuery>) -> Result<Unknown<'env>> {
         let (storage, keyword) = (Arc::clone(&self.storage), Arc::clone(&self.keyword));
         let work = move |query| keyword.search(storage.as_ref(), &query);
-        Ok(off_thread(env, query, work, search::results_to_js)?.to_unknown())
+        self.run_elsewhere(env, query, work, search::results_to_js)
     }
 }

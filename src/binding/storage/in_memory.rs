@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::*;
 
 use super::namespaced::NamespacedStorage;
-use super::{Backend, EPHEMERAL, StorageOptions, mark};
+use super::{Backend, EPHEMERAL, Place, StorageOptions, mark};
 use crate::binding::{foreign, options};
 use crate::storage::Storage;
 use crate::storage::in_memory::InMemoryStorage as CoreInMemoryStorage;
@@ -33,7 +33,7 @@ impl InMemoryStorage {
         mark(&env, &mut this, EPHEMERAL)?;
         let options = StorageOptions::of(&env, options, None)?;
         let storage = Arc::new(CoreInMemoryStorage::new());
-        let backend = Backend::new(&env, &this, storage.clone(), true, &options)?;
+        let backend = Backend::new(&env, &this, storage.clone(), Place::Here, &options)?;
         Ok(InMemoryStorage { storage, backend })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::ValueType;
 use napi::bindgen_prelude::*;
 
-use super::{Backend, NAMESPACED, StorageOptions, mark};
+use super::{Backend, NAMESPACED, Place, StorageOptions, mark};
 use crate::atomic_file::Durability;
 use crate::binding::error::to_js;
 use crate::binding::{foreign, options};
@@ -66,7 +66,7 @@ impl LocalFileStorage {
     }
 
     fn of(env: &Env, this: &Object<'_>, storage: CoreLocalFileStorage, options: &StorageOptions<'_>) -> Result<Self> {
-        let backend = Backend::new(env, this, Arc::new(storage.clone()), false, options)?;
+        let backend = Backend::new(env, this, Arc::new(storage.clone()), Place::NodesThreads, options)?;
         Ok(LocalFileStorage { backend, storage })
     }
 
@@ -85,7 +85,7 @@ impl LocalFileStorage {
             cache_bytes: self.backend.keyword.most_bytes(),
         };
         change(&mut options)?;
-        let backend = Backend::detached(Arc::new(storage.clone()), false, &options);
+        let backend = Backend::detached(Arc::new(storage.clone()), Place::NodesThreads, &options);
         let instance = LocalFileStorage { backend, storage }.into_instance(env)?.as_object(env);
         options.attach_to(env, &instance)?;
         Ok(instance)

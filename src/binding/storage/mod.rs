@@ -7,12 +7,16 @@ mod backend;
 mod in_memory;
 mod local_file;
 mod namespaced;
+mod s3;
+mod s3_client;
+mod s3_options;
 mod storage_options;
 
 use napi::PropertyAttributes;
 use napi::bindgen_prelude::*;
 
 pub use backend::Backend;
+use backend::Place;
 use storage_options::StorageOptions;
 
 /// The symbols by which the SDK knows a view, and a backend that forgets.

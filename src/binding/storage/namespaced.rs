@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::*;
 
-use super::{Backend, EPHEMERAL, NAMESPACED, StorageOptions, mark};
+use super::{Backend, EPHEMERAL, NAMESPACED, Place, StorageOptions, mark};
 use crate::binding::options;
 use crate::storage::Storage;
 use crate::storage::namespace::Namespace;
@@ -26,7 +26,7 @@ impl NamespacedStorage {
         is_ephemeral: bool,
     ) -> Result<Object<'_>> {
         let options = StorageOptions { cache_bytes, ..StorageOptions::default() };
-        let backend = Backend::detached(Arc::new(view.clone()), true, &options);
+        let backend = Backend::detached(Arc::new(view.clone()), Place::Here, &options);
         let mut view = NamespacedStorage { view, backend, is_ephemeral }.into_instance(env)?.as_object(env);
         mark(env, &mut view, NAMESPACED)?;
         if is_ephemeral {

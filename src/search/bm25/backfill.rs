@@ -54,7 +54,7 @@ pub struct Backfilled {
 /// An entry that was read.
 struct Read<'a> {
     key: &'a Key,
-    version: &'a Version,
+    is_local: bool,
     /// Its version as a text, if it was settled when it was read.
     settled: Option<String>,
     data: Bytes,
@@ -92,12 +92,13 @@ impl Bm25Index {
             let mut batch = Vec::new();
             let mut bytes = 0;
             let mut outcome = Ok(());
-            read_each(storage, &entries, positions, |position, data| {
-                let (key, version) = &entries[position];
+            read_each(storage, &entries, positions, |position, data, version| {
+                let key = &entries[position].0;
                 let known = known.get(key.as_str()).map(|known| known.hash.as_str());
                 let settled = version.lasting().filter(|_| version.is_settled(listed_at));
+                let is_local = version.is_local();
                 bytes += data.len();
-                batch.push(Read { key, version, settled, data, known });
+                batch.push(Read { key, is_local, settled, data, known });
                 if bytes >= BATCH_BYTES && outcome.is_ok() {
                     bytes = 0;
                     outcome = self.take_in(storage, &mem::take(&mut batch), &mut result);
@@ -117,11 +118,11 @@ impl Bm25Index {
     fn take_in(&self, storage: &dyn Storage, batch: &[Read<'_>], result: &mut Backfilled) -> database::Result<()> {
         let indexed = self.writing(|writing| {
             let mut indexed = 0;
-            for Read { key, version, settled, data, known } in batch {
+            for Read { key, is_local, settled, data, known } in batch {
                 let hash = hash(data);
                 let present = writing.hash(key.as_str())?;
                 if present.as_ref() != Some(&hash) {
-                    if present.as_deref() != *known || version.is_local() && !storage.exists(key)? {
+                    if present.as_deref() != *known || *is_local && !storage.exists(key)? {
                         continue;
                     }
                     self.put(writing, key, data, &hash)?;

@@ -35,7 +35,7 @@ pub enum Trouble {
     /// It may work at another time.
     Failed(Fault),
     /// The storage could not be asked for what was needed.
-    Storage(Error),
+    Storage(Box<Error>),
 }
 
 impl Trouble {
@@ -47,7 +47,7 @@ impl Trouble {
 
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
-        Trouble::Storage(error)
+        Trouble::Storage(Box::new(error))
     }
 }
 

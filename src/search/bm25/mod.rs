@@ -200,7 +200,7 @@ impl Bm25Index {
             Err(trouble @ Trouble::Failed(_)) if changes.len() > 1 && !trouble.is_busy() => {
                 changes.iter().flat_map(|change| self.write(std::slice::from_ref(change))).collect()
             }
-            Err(Trouble::Storage(error)) => vec![Err(Arc::new(error)); changes.len()],
+            Err(Trouble::Storage(error)) => vec![Err(Arc::new(*error)); changes.len()],
             Err(Trouble::Broken(fault) | Trouble::Failed(fault)) => {
                 let failed = |change: &Change| {
                     let (key, source) = (change.key.to_string(), fault.clone());
@@ -339,7 +339,7 @@ impl Bm25Index {
             Trouble::Broken(source) | Trouble::Failed(source) => {
                 Error::Index { operation, path: self.path.clone(), source }
             }
-            Trouble::Storage(error) => error,
+            Trouble::Storage(error) => *error,
         }
     }
 }

@@ -1,0 +1,320 @@
+//! The requests that the AWS SDK makes: the only file that names it.
+//!
+//! Settings are looked for where all tools of AWS look for them, at the first request and not before. Retries and
+//! time-outs are the SDK's. A checksum is sent only with requests that S3 refuses without one, since many servers of
+//! other makes refuse those that have one.
+//!
+//! # Threads
+//! The SDK is asynchronous. Its requests run on two threads of this process, which are started with the first request
+//! and stay; whoever makes a request blocks.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
+
+use aws_config::BehaviorVersion;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
+use aws_sdk_s3::config::retry::RetryConfig;
+use aws_sdk_s3::config::timeout::TimeoutConfig;
+use aws_sdk_s3::config::{Config, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::operation::RequestId;
+use aws_sdk_s3::primitives::ByteStream;
+use aws_sdk_s3::types::EncodingType;
+use bytes::Bytes;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::OnceCell;
+
+use super::{Answer, Content, Object, Page, Requests};
+use crate::error::Fault;
+
+/// What is not left to the environment.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The region, such as `eu-central-1`.
+    pub region: Option<String>,
+    /// The URL of a server other than those of AWS.
+    pub endpoint: Option<String>,
+    /// Whether the bucket stands in the path and not in the name of the host.
+    pub force_path_style: bool,
+    /// Who asks.
+    pub credentials: Option<Arc<dyn CredentialsSource>>,
+    /// How often a request is made before its fault counts.
+    pub max_attempts: Option<u32>,
+    /// The longest that one attempt may take.
+    pub request_timeout: Option<Duration>,
+    /// The longest that making a connection may take.
+    pub connect_timeout: Option<Duration>,
+}
+
+/// Gives credentials, again when they have expired. May block.
+pub trait CredentialsSource: fmt::Debug + Send + Sync {
+    /// Those to be used now.
+    fn credentials(&self) -> Answer<AccessKeys>;
+}
+
+/// Credentials.
+#[derive(Clone)]
+pub struct AccessKeys {
+    /// Who asks.
+    pub access_key_id: String,
+    /// What only they know.
+    pub secret_access_key: String,
+    /// Marks credentials that expire.
+    pub session_token: Option<String>,
+    /// When they do.
+    pub expires_at: Option<SystemTime>,
+}
+
+/// Without the secrets, which nobody wants in a log.
+impl fmt::Debug for AccessKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessKeys").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
+    }
+}
+
+impl CredentialsSource for AccessKeys {
+    fn credentials(&self) -> Answer<AccessKeys> {
+        Ok(self.clone())
+    }
+}
+
+/// Makes the requests to one bucket.
+#[derive(Debug)]
+pub struct Client {
+    bucket: String,
+    settings: Settings,
+    client: OnceCell<aws_sdk_s3::Client>,
+}
+
+impl Client {
+    /// Loads nothing and connects to nothing.
+    pub fn new(bucket: &str, settings: Settings) -> Self {
+        Client { bucket: bucket.to_owned(), settings, client: OnceCell::new() }
+    }
+
+    fn run<T>(&self, request: impl AsyncFnOnce(&aws_sdk_s3::Client) -> Answer<T>) -> Answer<T> {
+        block_on(async {
+            let client = self.client.get_or_try_init(|| self.settings.connect()).await?;
+            request(client).await
+        })
+    }
+}
+
+impl Requests for Client {
+    fn put(&self, object: &str, data: Bytes) -> Answer<()> {
+        self.run(async |client| {
+            let request = client.put_object().bucket(&self.bucket).key(object).body(ByteStream::from(data));
+            request.send().await.map(drop).map_err(fault)
+        })
+    }
+
+    fn get(&self, object: &str) -> Answer<Content> {
+        self.run(async |client| {
+            let request = client.get_object().bucket(&self.bucket).key(object);
+            let output = request.send().await.map_err(fault)?;
+            let request_id = output.request_id().map(str::to_owned);
+            let etag = output.e_tag.unwrap_or_default();
+            let body = output.body.collect().await.map_err(|error| Fault { request_id, ..network_fault(&error) })?;
+            Ok(Content { data: body.into_bytes(), etag })
+        })
+    }
+
+    fn head(&self, object: &str) -> Answer<()> {
+        self.run(async |client| {
+            let request = client.head_object().bucket(&self.bucket).key(object);
+            request.send().await.map(drop).map_err(fault)
+        })
+    }
+
+    fn delete(&self, object: &str) -> Answer<()> {
+        self.run(async |client| {
+            let request = client.delete_object().bucket(&self.bucket).key(object);
+            request.send().await.map(drop).map_err(fault)
+        })
+    }
+
+    fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
+        self.run(async |client| {
+            let request = client.list_objects_v2().bucket(&self.bucket).prefix(prefix);
+            let request = request.encoding_type(EncodingType::Url).set_continuation_token(page.map(str::to_owned));
+            let output = request.send().await.map_err(fault)?;
+            let is_encoded = output.encoding_type == Some(EncodingType::Url);
+            let next = output.next_continuation_token.filter(|_| output.is_truncated == Some(true));
+            let objects = output.contents.unwrap_or_default().into_iter();
+            let objects =
+                objects.filter_map(|object| Some(Object { name: object.key?, etag: object.e_tag.unwrap_or_default() }));
+            Ok(Page { objects: objects.collect(), is_encoded, next })
+        })
+    }
+}
+
+impl Settings {
+    async fn connect(&self) -> Answer<aws_sdk_s3::Client> {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+        if let Some(region) = &self.region {
+            loader = loader.region(Region::new(region.clone()));
+        }
+        if let Some(source) = &self.credentials {
+            loader = loader.credentials_provider(Provider(Arc::clone(source)));
+        }
+        let environment = loader.load().await;
+        if environment.region().is_none() {
+            return Err(Fault {
+                code: "MissingRegion".to_owned(),
+                message: "no region is set: pass `region`, or set AWS_REGION or the region of a profile".to_owned(),
+                request_id: None,
+            });
+        }
+        let mut config = Config::from(&environment)
+            .to_builder()
+            .force_path_style(self.force_path_style)
+            .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+            .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
+        if let Some(endpoint) = &self.endpoint {
+            config.set_endpoint_url(Some(endpoint.clone()));
+        }
+        if let Some(attempts) = self.max_attempts {
+            let retries = environment.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
+            config.set_retry_config(Some(retries.with_max_attempts(attempts)));
+        }
+        let mut timeouts = environment.timeout_config().map(TimeoutConfig::to_builder).unwrap_or_default();
+        if let Some(timeout) = self.request_timeout {
+            timeouts.set_operation_attempt_timeout(Some(timeout));
+        }
+        if let Some(timeout) = self.connect_timeout {
+            timeouts.set_connect_timeout(Some(timeout));
+        }
+        Ok(aws_sdk_s3::Client::from_conf(config.timeout_config(timeouts.build()).build()))
+    }
+}
+
+#[derive(Debug)]
+struct Provider(Arc<dyn CredentialsSource>);
+
+impl ProvideCredentials for Provider {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        let source = Arc::clone(&self.0);
+        future::ProvideCredentials::new(async move {
+            let keys = tokio::task::spawn_blocking(move || source.credentials()).await;
+            let keys = keys.map_err(CredentialsError::unhandled)?.map_err(CredentialsError::provider_error)?;
+            let AccessKeys { access_key_id, secret_access_key, session_token, expires_at } = keys;
+            Ok(Credentials::new(access_key_id, secret_access_key, session_token, expires_at, "strands-native"))
+        })
+    }
+}
+
+/// Runs a request to its end.
+fn block_on<T>(request: impl Future<Output = Answer<T>>) -> Answer<T> {
+    static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
+        Builder::new_multi_thread().worker_threads(2).thread_name("strands-native s3").enable_all().build()
+    });
+    match &*RUNTIME {
+        Ok(runtime) => runtime.block_on(request),
+        Err(error) => Err(network_fault(error)),
+    }
+}
+
+/// What became of a request that failed.
+fn fault<E: StdError + ProvideErrorMetadata + 'static>(error: SdkError<E>) -> Fault {
+    let request_id = error.request_id().map(str::to_owned);
+    let SdkError::ServiceError(answer) = &error else { return Fault { request_id, ..network_fault(&error) } };
+    let status = answer.raw().status().as_u16();
+    let unnamed = || if status == 404 { "NotFound".to_owned() } else { format!("HTTP {status}") };
+    let code = error.code().map_or_else(unnamed, str::to_owned);
+    let message = error.message().map_or_else(|| format!("the server answered with status {status}"), str::to_owned);
+    Fault { code, message, request_id }
+}
+
+/// A fault that no server named: the operating system's name for it where there is one, as Node has it.
+fn network_fault(error: &(dyn StdError + 'static)) -> Fault {
+    let mut messages: Vec<String> = Vec::new();
+    for message in chain(error).map(ToString::to_string) {
+        // Some of them repeat what is below.
+        if !messages.last().is_some_and(|above| above.contains(&message)) {
+            messages.push(message);
+        }
+    }
+    let code = chain(error).find_map(code_of).unwrap_or("RequestFailed".to_owned());
+    Fault { code, message: messages.join(": "), request_id: None }
+}
+
+/// An error and what is below it.
+fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+fn code_of(error: &(dyn StdError + 'static)) -> Option<String> {
+    if let Some(fault) = error.downcast_ref::<Fault>() {
+        return Some(fault.code.clone());
+    }
+    if error.is::<CredentialsError>() {
+        return Some("CredentialsProviderError".to_owned());
+    }
+    #[cfg(unix)]
+    if let Some(number) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+        return Some(format!("{:?}", nix::errno::Errno::from_raw(number)));
+    }
+    // The types of the SDK that say so are private.
+    error.to_string().contains("timeout").then(|| "TimeoutError".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+    use crate::error::{Error, Result};
+    use crate::storage::Storage;
+    use crate::storage::key::Key;
+    use crate::storage::s3::S3Storage;
+
+    /// What a server that answers with this status is asked for `p/k`, and what comes of it.
+    fn exists(status: &'static str) -> (String, Result<bool>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(connection.try_clone().unwrap()).lines().map_while(io::Result::ok);
+            let request = lines.next().unwrap();
+            lines.find(String::is_empty);
+            write!(connection, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").unwrap();
+            request
+        });
+        let settings = Settings {
+            region: Some("us-east-1".to_owned()),
+            endpoint: Some(endpoint),
+            force_path_style: true,
+            credentials: Some(Arc::new(AccessKeys {
+                access_key_id: "id".to_owned(),
+                secret_access_key: "secret".to_owned(),
+                session_token: None,
+                expires_at: None,
+            })),
+            max_attempts: Some(1),
+            ..Settings::default()
+        };
+        let storage = S3Storage::new("bucket", "p", Arc::new(Client::new("bucket", settings)));
+        let exists = storage.exists(&Key::parse("k").unwrap());
+        (server.join().unwrap(), exists)
+    }
+
+    #[test]
+    fn whether_an_object_exists_is_asked_without_its_bytes() {
+        for (status, expected) in [("200 OK", true), ("404 Not Found", false)] {
+            let (request, exists) = exists(status);
+            assert_eq!((request.as_str(), exists.unwrap()), ("HEAD /bucket/p/k HTTP/1.1", expected));
+        }
+        let Err(Error::S3Read { source, .. }) = exists("403 Forbidden").1 else { panic!("a refusal is no answer") };
+        assert_eq!(source.code, "HTTP 403");
+    }
+}
