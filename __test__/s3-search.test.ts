@@ -1,10 +1,12 @@
 // What a search asks of the server. The SDK gets every object at every search.
-import { KeywordSearchStrategy } from 'strands-native/storage/search'
+import { join } from 'node:path'
+import { Bm25SearchStrategy, KeywordSearchStrategy } from 'strands-native/storage/search'
 import { describe, expect, it } from 'vitest'
 import { keysAndScores } from './entries.js'
 import { nativeStorage } from './implementations.js'
 import { client, freshPrefix, ourS3Storages, s3Storages } from './s3.js'
 import { countingProxy } from './s3-traffic.js'
+import { scratchDirectory } from './scratch-directory.js'
 import { encode } from './text-bytes.js'
 
 const fillWith = (storage: { write(key: string, data: Uint8Array): Promise<void> }, entries: number) =>
@@ -97,6 +99,78 @@ describe.each(ourS3Storages)('a search of %s', (_, open) => {
     const storage = new Upper(process.env.STRANDS_TEST_S3_BUCKET!, { prefix: freshPrefix(), s3Client })
     await storage.write('k', encode('pale'))
     expect((await storage.search('dark')).map(({ key }) => key)).toEqual(['k'])
+  })
+})
+
+describe.each(ourS3Storages)('an index with a dbPath of %s', (_, open) => {
+  /** A storage behind a proxy with entries that no index has, the like without the proxy, and a strategy. */
+  async function unindexed(entries: number, options: object = {}) {
+    const { endpoint, counts } = await countingProxy()
+    const prefix = freshPrefix()
+    const strategy = new Bm25SearchStrategy({ dbPath: join(scratchDirectory(), 'index.sqlite'), ...options })
+    const other = open({ prefix })
+    await fillWith(other, entries)
+    return { storage: open({ prefix, endpoint, searchStrategy: strategy as never }), strategy, counts, other }
+  }
+
+  it('gets each entry once to take it in, and then only what another ETag is listed for', async () => {
+    const { storage, strategy, counts, other } = await unindexed(1_203)
+    expect(await strategy.backfill(storage)).toEqual({ indexed: 1_203, unchanged: 0, removed: 0 })
+    expect(counts()).toEqual({ LIST: 2, GET: 1_203 })
+    await strategy.close()
+    expect(await strategy.backfill(storage)).toEqual({ indexed: 0, unchanged: 1_203, removed: 0 })
+    expect(counts()).toEqual({ LIST: 2 })
+
+    await other.write('n/7.md', encode('note changed'))
+    await other.write('new.md', encode('note new'))
+    await other.write('n/9.md', encode('note 9'))
+    await other.delete('n/8.md')
+    await expect.poll(async () => (await other.list('n/8')).includes('n/8.md')).toBe(false)
+    expect(await strategy.backfill(storage)).toEqual({ indexed: 2, unchanged: 1_201, removed: 1 })
+    // An equal object has an equal ETag, where the server makes it of the bytes.
+    const { LIST, GET, ...rest } = counts()
+    expect(LIST).toBe(2)
+    expect([2, 3]).toContain(GET)
+    expect(Object.keys(rest).filter((kind) => kind !== 'HEAD')).toEqual([])
+    expect((await storage.search('changed')).map(({ key }) => key)).toEqual(['n/7.md'])
+    await strategy.close()
+  }, 120_000)
+
+  it('asks at a search whether the few entries that it found are there, and lists if they are many', async () => {
+    const { storage, strategy, counts, other } = await unindexed(300)
+    await strategy.backfill(storage)
+    await other.delete('n/7.md')
+    await expect.poll(async () => (await other.list('n/7.md')).length).toBe(0)
+    counts()
+    expect(await storage.search('17')).toHaveLength(11)
+    expect(counts()).toEqual({ HEAD: 11 })
+    expect(await storage.search('nothing')).toEqual([])
+    expect(counts()).toEqual({})
+    expect(await storage.search('note')).toHaveLength(299)
+    expect(counts()).toEqual({ LIST: 1 })
+    await strategy.close()
+  })
+
+  it('looks only for as many as the limit lets through', async () => {
+    const { storage, strategy, counts } = await unindexed(300, { limit: 5 })
+    await strategy.backfill(storage)
+    counts()
+    expect(await storage.search('note')).toHaveLength(5)
+    expect(counts()).toEqual({ HEAD: 5 })
+    await strategy.close()
+  })
+
+  it('takes in what is written and takes out what is deleted, for one request each', async () => {
+    const { storage, strategy, counts } = await unindexed(0)
+    await storage.write('trip.md', encode('She moved to Lisbon'))
+    expect(counts()).toEqual({ PUT: 1 })
+    expect((await storage.search('Lisbon')).map(({ key }) => key)).toEqual(['trip.md'])
+    counts()
+    await storage.delete('trip.md')
+    expect(counts()).toEqual({ DELETE: 1 })
+    expect(await storage.search('Lisbon')).toEqual([])
+    expect(counts()).toEqual({})
+    await strategy.close()
   })
 })
 

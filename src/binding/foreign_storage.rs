@@ -70,6 +70,10 @@ impl Storage for ForeignStorage {
         Ok(self.existing(std::slice::from_ref(key))? == [true])
     }
 
+    fn is_local(&self) -> bool {
+        false
+    }
+
     fn existing(&self, keys: &[Key]) -> CoreResult<Vec<bool>> {
         let detail = Detail::Texts(keys.iter().map(Key::to_string).collect());
         self.ask("existing", String::new(), Some(detail), |_, existing| Vec::from_unknown(existing))

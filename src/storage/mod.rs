@@ -57,6 +57,11 @@ pub trait Storage: Send + Sync {
         Ok(self.read(key)?.map(|data| (data, listed.clone())))
     }
 
+    /// Whether the values are on this machine, so that looking at one costs little.
+    fn is_local(&self) -> bool {
+        true
+    }
+
     /// How many threads read so many values best, beside the one that asks.
     fn readers_for(&self, values: usize) -> usize {
         /// As many at a time as the SDKs read.
@@ -90,11 +95,6 @@ impl Version {
             Version::ETag(etag) => !etag.is_empty(),
             Version::Unknown => false,
         }
-    }
-
-    /// Whether it is of a value that is on this machine, so that looking for it costs little.
-    pub fn is_local(&self) -> bool {
-        matches!(self, Version::Revision(_) | Version::File(_))
     }
 
     /// The version as a text that means the same in other processes, if it does.

@@ -88,6 +88,10 @@ impl<S: Storage + ?Sized> Storage for Namespace<S> {
         self.storage.read_listed(&self.outer_key(key), listed)
     }
 
+    fn is_local(&self) -> bool {
+        self.storage.is_local()
+    }
+
     fn readers_for(&self, values: usize) -> usize {
         self.storage.readers_for(values)
     }

@@ -54,7 +54,6 @@ pub struct Backfilled {
 /// An entry that was read.
 struct Read<'a> {
     key: &'a Key,
-    is_local: bool,
     /// Its version as a text, if it was settled when it was read.
     settled: Option<String>,
     data: Bytes,
@@ -96,9 +95,8 @@ impl Bm25Index {
                 let key = &entries[position].0;
                 let known = known.get(key.as_str()).map(|known| known.hash.as_str());
                 let settled = version.lasting().filter(|_| version.is_settled(listed_at));
-                let is_local = version.is_local();
                 bytes += data.len();
-                batch.push(Read { key, is_local, settled, data, known });
+                batch.push(Read { key, settled, data, known });
                 if bytes >= BATCH_BYTES && outcome.is_ok() {
                     bytes = 0;
                     outcome = self.take_in(storage, &mem::take(&mut batch), &mut result);
@@ -118,11 +116,11 @@ impl Bm25Index {
     fn take_in(&self, storage: &dyn Storage, batch: &[Read<'_>], result: &mut Backfilled) -> database::Result<()> {
         let indexed = self.writing(|writing| {
             let mut indexed = 0;
-            for Read { key, is_local, settled, data, known } in batch {
+            for Read { key, settled, data, known } in batch {
                 let hash = hash(data);
                 let present = writing.hash(key.as_str())?;
                 if present.as_ref() != Some(&hash) {
-                    if present.as_deref() != *known || *is_local && !storage.exists(key)? {
+                    if present.as_deref() != *known || storage.is_local() && !storage.exists(key)? {
                         continue;
                     }
                     self.put(writing, key, data, &hash)?;

@@ -78,9 +78,10 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether the storage says otherwise. One that cannot be asked says nothing.
+    /// Whether the storage says otherwise. One that cannot be asked, or not for little, says nothing: a request for each
+    /// change would be made while nobody else can write to the index.
     fn is_outdated(&self) -> bool {
-        let Some(storage) = &self.happened_in else { return false };
+        let Some(storage) = self.happened_in.as_ref().filter(|storage| storage.is_local()) else { return false };
         match &self.data {
             Some(data) => storage.read(&self.key).is_ok_and(|present| present.as_ref() != Some(data)),
             None => storage.exists(&self.key).unwrap_or(false),

@@ -198,6 +198,10 @@ impl Storage for S3Storage {
         Ok(listing.into_iter().map(|(key, object)| (key, Version::ETag(object.etag.into()))).collect())
     }
 
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// Each read waits for a server, which can serve many.
     fn readers_for(&self, values: usize) -> usize {
         const MOST_READERS: usize = 32;
