@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { server } from './s3.js'
 
-async function listen(listener: RequestListener): Promise<{ endpoint: string; server: Server }> {
+/** A server on the loopback address until the test ends. */
+export async function listen(listener: RequestListener): Promise<{ endpoint: string; server: Server }> {
   const http = createServer(listener).listen(0, '127.0.0.1')
   await once(http, 'listening')
   onTestFinished(() => {

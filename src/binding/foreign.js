@@ -182,36 +182,50 @@
     get: {
       command: 'GetObjectCommand',
       input: objectInput,
-      reply: async ({ Body, ETag = '' }) => ({ data: await Body.transformToByteArray(), etag: ETag }),
+      reply: async ({ Body, ETag }) => ({ data: await Body.transformToByteArray(), etag: ETag ?? '' }),
     },
     head: { command: 'HeadObjectCommand', input: objectInput },
     delete: { command: 'DeleteObjectCommand', input: objectInput },
     list: {
       command: 'ListObjectsV2Command',
       input: (Prefix, ContinuationToken) => ({ Prefix, ContinuationToken, EncodingType: 'url' }),
-      reply: ({ Contents = [], EncodingType, IsTruncated, NextContinuationToken }) => ({
-        names: Contents.map(({ Key }) => Key),
-        etags: Contents.map(({ ETag }) => ETag ?? ''),
-        isEncoded: EncodingType === 'url',
-        next: IsTruncated ? NextContinuationToken : undefined,
-      }),
+      reply({ Contents, EncodingType, IsTruncated, NextContinuationToken }) {
+        const named = (Contents ?? []).filter(({ Key }) => Key)
+        return {
+          names: named.map(({ Key }) => Key),
+          etags: named.map(({ ETag }) => ETag ?? ''),
+          isEncoded: EncodingType === 'url',
+          next: IsTruncated ? (NextContinuationToken ?? undefined) : undefined,
+        }
+      },
     },
   }
 
   /** What went wrong, in the words of the service if there was an answer, else in those of Node. */
   function faultOf(error) {
-    const { $metadata, code, message, name } = Object(error)
-    const itsName = $metadata?.httpStatusCode ? name : (code ?? name)
-    return { code: String(itsName ?? 'Error'), message: String(message ?? error), requestId: $metadata?.requestId }
+    try {
+      const { $metadata, code, message, name } = Object(error)
+      const itsName = $metadata?.httpStatusCode || name === 'NoSuchKey' ? name : (code ?? name)
+      const requestId = $metadata?.requestId
+      return {
+        code: String(itsName ?? 'Error'),
+        message: String(message ?? error),
+        requestId: requestId === undefined || requestId === null ? undefined : String(requestId),
+      }
+    } catch {
+      return { code: 'Error', message: 'something was thrown that cannot be looked at' }
+    }
   }
 
   /** A function for Rust to ask, which never throws: what `answer` gives or throws is told by number. */
   const answering = (answer) => async (number, question, name, detail) => {
+    let answered
     try {
-      native.settle(number, { reply: await answer(question, name, detail) })
+      answered = { reply: await answer(question, name, detail) }
     } catch (error) {
-      native.settle(number, { fault: faultOf(error) })
+      answered = { fault: faultOf(error) }
     }
+    native.settle(number, answered)
   }
 
   const functions = {
@@ -328,6 +342,9 @@
         return { accessKeyId, secretAccessKey, sessionToken, expiresAtMs: expiration && Number(expiration) }
       })
     },
+
+    /** Tells the variables of this environment. */
+    environment: answering(() => ({ names: Object.keys(process.env), values: Object.values(process.env) })),
 
     /** Whether all methods of one of our storages are still ours, and not those of a subclass or of the object itself. */
     isPlain(storage) {

@@ -35,7 +35,7 @@ impl ForeignStorage {
         read: fn(&Env, Unknown<'_>) -> Result<T>,
     ) -> CoreResult<T> {
         let read_reply = move |env: &Env, answer: &Object<'_>| read(env, options::raw_property(env, answer, "reply")?);
-        self.0.ask(Question { what, name, detail }, read_reply).map_err(|_| CoreError::Foreign)
+        self.0.ask_and_wait(Question { what, name, detail }, read_reply).map_err(|_| CoreError::Foreign)
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! # How work leaves the JavaScript thread and comes back
 //! [`inline`] for what takes no longer than handing it over would; [`off_thread`] for one-shot file work, on Node's own
-//! pool, which is the cheapest hop there is; [`remote`] for what waits for a network, on threads of its own, since Node
-//! has only four; [`batches`] for what is answered by someone else in time. All four give a promise and report every
-//! fault through it: methods take their arguments as `Unknown` and convert them themselves, since a conversion by
-//! napi-derive would throw.
+//! pool, which is the cheapest hop there is; [`awaited`] for a request to a network, which needs no thread; [`remote`] for
+//! searches that make many, on threads of their own, since Node has only four; [`batches`] for what is answered by someone
+//! else in time. All five give a promise and report every fault through it: methods take their arguments as `Unknown` and
+//! convert them themselves, since a conversion by napi-derive would throw.
 //!
-//! The other way round, [`questions`] lets threads that wait for a network ask something of JavaScript.
+//! The other way round, [`questions`] lets other threads ask something of JavaScript.
 
 pub mod batches;
 pub mod bm25;
@@ -20,15 +20,17 @@ pub mod questions;
 pub mod search;
 pub mod storage;
 
+use std::future::Future;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-use napi::Task;
 use napi::bindgen_prelude::*;
+use napi::{JsDeferred, Task};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::{Error as CoreError, Result as CoreResult};
+use crate::storage::s3::runtime;
 
 /// Exports what napi-derive cannot express. Runs again when a module cache was cleared, and must then change nothing.
 #[napi_derive::napi(module_exports)]
@@ -71,6 +73,38 @@ where
     }
 }
 
+/// A promise for what `work` gives, which holds no thread while it waits for a network.
+fn awaited<'env, A, T, V, F>(
+    env: &'env Env,
+    arguments: Result<A>,
+    work: impl FnOnce(A) -> F,
+    into_js: fn(&Env, T) -> Result<V>,
+) -> Result<Unknown<'env>>
+where
+    T: Send + 'static,
+    V: ToNapiValue + 'static,
+    F: Future<Output = CoreResult<T>> + Send + 'static,
+{
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(error) => return Ok(PromiseRaw::<V>::reject(env, error)?.to_unknown()),
+    };
+    let work = match runtime::spawn(work(arguments)) {
+        Ok(work) => work,
+        Err(error) => return Ok(PromiseRaw::<V>::reject(env, error::to_js(env, &error))?.to_unknown()),
+    };
+    let (deferred, promise) = env.create_deferred()?;
+    runtime::spawn(async move {
+        let outcome = work.await.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => Err(CoreError::from_panic(panic.as_ref())),
+            Err(error) => Err(CoreError::Internal(error.to_string())),
+        });
+        settle(deferred, outcome, into_js);
+    })
+    .map_err(|error| error::to_js(env, &error))?;
+    Ok(promise.to_unknown())
+}
+
 /// A promise for what `work` gives on a thread that has nothing else to do than to wait for it.
 fn remote<'env, A, T, V>(
     env: &'env Env,
@@ -83,7 +117,7 @@ where
     T: Send + 'static,
     V: ToNapiValue + 'static,
 {
-    /// So many calls wait at the same time; others wait for those.
+    /// So many calls wait at the same time; others wait for those. None of them may need another of them to go on.
     const MOST_CALLS: usize = 128;
     /// A runtime for its pool alone, whose threads come when they are needed and go when they have been idle.
     static THREADS: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
@@ -99,13 +133,23 @@ where
     let (deferred, promise) = env.create_deferred()?;
     threads.spawn_blocking(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| work(arguments)));
-        let outcome = outcome.unwrap_or_else(|panic| Err(CoreError::from_panic(panic.as_ref())));
-        deferred.resolve(move |env| match outcome {
-            Ok(output) => into_js(&env, output),
-            Err(error) => Err(error::to_js(&env, &error)),
-        });
+        settle(deferred, outcome.unwrap_or_else(|panic| Err(CoreError::from_panic(panic.as_ref()))), into_js);
     });
     Ok(promise.to_unknown())
+}
+
+type Answer<V> = Box<dyn FnOnce(Env) -> Result<V> + Send>;
+
+/// Settles a promise from another thread.
+fn settle<T: Send + 'static, V: ToNapiValue + 'static>(
+    deferred: JsDeferred<V, Answer<V>>,
+    outcome: CoreResult<T>,
+    into_js: fn(&Env, T) -> Result<V>,
+) {
+    deferred.resolve(Box::new(move |env| match outcome {
+        Ok(output) => into_js(&env, output),
+        Err(error) => Err(error::to_js(&env, &error)),
+    }));
 }
 
 type Work<T> = Box<dyn FnOnce() -> CoreResult<T> + Send>;

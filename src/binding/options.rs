@@ -112,10 +112,11 @@ pub fn size(env: &Env, name: &str, value: Unknown<'_>) -> Result<usize> {
     Ok(size as usize)
 }
 
-/// Converts a number of milliseconds.
+/// Converts a number of milliseconds. Nothing takes longer than a century.
 pub fn milliseconds(env: &Env, name: &str, value: Unknown<'_>) -> Result<Duration> {
     let number = if value.get_type()? == ValueType::Number { f64::from_unknown(value)? } else { f64::NAN };
-    let duration = Duration::try_from_secs_f64(number / 1000.0);
+    const CENTURY: f64 = 100.0 * 365.25 * 86_400.0;
+    let duration = Duration::try_from_secs_f64((number / 1000.0).clamp(f64::MIN, CENTURY));
     duration.map_err(|_| wrong_type(env, format!("{name} must be a number of milliseconds, 0 or more")))
 }
 

@@ -1,4 +1,4 @@
-//! Questions that other threads ask of JavaScript, and wait for the answers.
+//! Questions that other threads ask of JavaScript, and its answers.
 //!
 //! A question goes to a function of the script, by a thread-safe function that does not keep Node alive: the promise of
 //! the call that asks does. The answer comes back by number, since JavaScript may take its time. With the environment
@@ -6,13 +6,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::mpsc;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use napi::Status;
 use napi::bindgen_prelude::*;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
+use tokio::sync::oneshot;
 
 use super::options;
 use crate::error::Fault;
@@ -62,7 +63,7 @@ type Settle = Box<dyn FnOnce(&Env, &Object<'_>) + Send>;
 
 thread_local! {
     /// Those who wait for this JavaScript thread.
-    static WAITING: RefCell<Arc<Waiting>> = RefCell::default();
+    static WAITING: RefCell<Option<Arc<Waiting>>> = const { RefCell::new(None) };
 }
 
 impl Asker {
@@ -79,30 +80,53 @@ impl Asker {
             };
             Ok((number, what, name, detail).into())
         })?;
-        Ok(Asker { ask, waiting: WAITING.with_borrow(Arc::clone) })
+        let waiting = WAITING.with_borrow(Clone::clone);
+        Ok(Asker { ask, waiting: waiting.ok_or_else(|| Error::from_reason("the addon was not initialised here"))? })
     }
 
-    /// What JavaScript answers, as `read` finds it in the object. Must not be called on the JavaScript thread.
+    /// What JavaScript answers, as `read` finds it in the object.
     pub fn ask<T: Send + 'static>(
         &self,
         question: Question,
         read: impl FnOnce(&Env, &Object<'_>) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Outcome<T>> + Send + 'static {
+        let answer = self.put(question, read);
+        async { answer.await.unwrap_or_else(|_| Err(nobody_answers())) }
+    }
+
+    /// The same. Blocks until then: never call it on the JavaScript thread.
+    pub fn ask_and_wait<T: Send + 'static>(
+        &self,
+        question: Question,
+        read: impl FnOnce(&Env, &Object<'_>) -> Result<T> + Send + 'static,
     ) -> Outcome<T> {
-        let gone = || Fault {
-            code: "ERR_WORKER_OUT".to_owned(),
-            message: "the JavaScript thread that was asked has ended".to_owned(),
-            request_id: None,
-        };
-        let (sender, receiver) = mpsc::channel();
+        self.put(question, read).blocking_recv().unwrap_or_else(|_| Err(nobody_answers()))
+    }
+
+    fn put<T: Send + 'static>(
+        &self,
+        question: Question,
+        read: impl FnOnce(&Env, &Object<'_>) -> Result<T> + Send + 'static,
+    ) -> oneshot::Receiver<Outcome<T>> {
+        let (sender, receiver) = oneshot::channel();
         let settle = move |env: &Env, answer: &Object<'_>| {
-            // Whoever asked is waiting below.
+            // Whoever asked may not wait any more.
             let _ = sender.send(outcome(env, answer, read));
         };
-        let number = self.waiting.add(Box::new(settle)).ok_or_else(gone)?;
-        if self.ask.call((number, question), ThreadsafeFunctionCallMode::NonBlocking) != Status::Ok {
+        if let Some(number) = self.waiting.add(Box::new(settle))
+            && self.ask.call((number, question), ThreadsafeFunctionCallMode::NonBlocking) != Status::Ok
+        {
             drop(self.waiting.take(number));
         }
-        receiver.recv().unwrap_or_else(|_| Err(gone()))
+        receiver
+    }
+}
+
+fn nobody_answers() -> Fault {
+    Fault {
+        code: "ERR_WORKER_OUT".to_owned(),
+        message: "the JavaScript thread that was asked has ended".to_owned(),
+        request_id: None,
     }
 }
 
@@ -132,11 +156,20 @@ impl Waiting {
     }
 }
 
-/// The function by which the script of this environment answers.
+/// A function by which the script of this environment answers. All of them are the same: questions of one may be
+/// answered by another, where the module was loaded twice.
 pub fn settle(env: &Env) -> Result<Function<'_, (), ()>> {
-    let waiting = Arc::new(Waiting::default());
-    WAITING.set(Arc::clone(&waiting));
-    env.add_env_cleanup_hook(Arc::clone(&waiting), |waiting| waiting.end())?;
+    let waiting = WAITING.with_borrow_mut(|known| {
+        if let Some(waiting) = known {
+            return Ok(Arc::clone(waiting));
+        }
+        let waiting = Arc::clone(known.insert(Arc::default()));
+        env.add_env_cleanup_hook(Arc::clone(&waiting), |waiting| {
+            waiting.end();
+            drop(WAITING.take());
+        })?;
+        Ok::<_, Error>(waiting)
+    })?;
     let settle = move |context: FunctionCallContext<'_>| {
         let number: u32 = context.get(0)?;
         let answer: Object<'_> = context.get(1)?;

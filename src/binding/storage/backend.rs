@@ -1,6 +1,8 @@
 //! What the storage classes have in common.
 
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,26 +14,53 @@ use super::local_file::LocalFileStorage;
 use super::namespaced::NamespacedStorage;
 use super::s3::S3Storage;
 use crate::binding::error::to_js;
-use crate::binding::{foreign, inline, off_thread, options, remote, search};
+use crate::binding::{awaited, foreign, inline, off_thread, options, remote, search};
 use crate::error::Result as CoreResult;
 use crate::search::keyword::{KeywordQuery, KeywordSearch};
 use crate::search::normalization::Normalization;
 use crate::storage::Storage;
 use crate::storage::key::{Key, Prefix};
+use crate::storage::s3::S3Storage as S3Client;
 
 /// A value that was read, or `null`.
 type Value = Either<Uint8ArraySlice<'static>, Null>;
 
 /// Where the calls of a storage are run.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Place {
     /// Where they were made: they are too short to be worth another thread.
     Here,
     /// On Node's own threads.
     NodesThreads,
-    /// On threads that may wait for a network.
-    WaitingThreads,
+    /// Elsewhere: they are requests to S3.
+    S3(S3Client),
 }
+
+/// What a call does with a storage, and how that is asked of S3.
+struct Work<A, T> {
+    local: fn(&dyn Storage, A) -> CoreResult<T>,
+    s3: fn(S3Client, A) -> Requested<T>,
+}
+
+type Requested<T> = Pin<Box<dyn Future<Output = CoreResult<T>> + Send>>;
+
+const WRITE: Work<(Key, Bytes), ()> = Work {
+    local: |storage, (key, data)| storage.write(&key, data),
+    s3: |s3, (key, data)| Box::pin(async move { s3.put(&key, data).await }),
+};
+
+const READ: Work<Key, Option<Bytes>> = Work {
+    local: |storage, key| storage.read(&key),
+    s3: |s3, key| Box::pin(async move { Ok(s3.get(&key).await?.map(|content| content.data)) }),
+};
+
+const DELETE: Work<Key, ()> =
+    Work { local: |storage, key| storage.delete(&key), s3: |s3, key| Box::pin(async move { s3.remove(&key).await }) };
+
+const LIST: Work<Prefix, Vec<Key>> = Work {
+    local: |storage, prefix| storage.list(&prefix),
+    s3: |s3, prefix| Box::pin(async move { s3.keys(&prefix).await }),
+};
 
 /// What the classes share: a storage, how to search it, and where its calls are run.
 #[derive(Clone)]
@@ -89,15 +118,21 @@ impl Backend {
         &self,
         env: &'env Env,
         arguments: Result<A>,
-        work: impl FnOnce(&dyn Storage, A) -> CoreResult<T> + Send + 'static,
+        Work { local, s3 }: Work<A, T>,
         into_js: fn(&Env, T) -> Result<V>,
     ) -> Result<Unknown<'env>> {
-        if self.place == Place::Here {
-            let run = || work(self.storage.as_ref(), arguments?).map_err(|error| to_js(env, &error));
-            return Ok(inline(env, run, into_js)?.to_unknown());
+        match &self.place {
+            Place::Here => {
+                let run = || local(self.storage.as_ref(), arguments?).map_err(|error| to_js(env, &error));
+                Ok(inline(env, run, into_js)?.to_unknown())
+            }
+            Place::NodesThreads => {
+                let storage = Arc::clone(&self.storage);
+                let run = move |arguments| local(storage.as_ref(), arguments);
+                Ok(off_thread(env, arguments, run, into_js)?.to_unknown())
+            }
+            Place::S3(storage) => awaited(env, arguments, |arguments| s3(storage.clone(), arguments), into_js),
         }
-        let storage = Arc::clone(&self.storage);
-        self.run_elsewhere(env, arguments, move |arguments| work(storage.as_ref(), arguments), into_js)
     }
 
     /// What `work` gives, on another thread in any case.
@@ -109,7 +144,7 @@ impl Backend {
         into_js: fn(&Env, T) -> Result<V>,
     ) -> Result<Unknown<'env>> {
         match self.place {
-            Place::WaitingThreads => remote(env, arguments, work, into_js),
+            Place::S3(_) => remote(env, arguments, work, into_js),
             Place::Here | Place::NodesThreads => Ok(off_thread(env, arguments, work, into_js)?.to_unknown()),
         }
     }
@@ -122,15 +157,14 @@ impl Backend {
         data: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
         let arguments = options::key(env, key).and_then(|key| Ok((key, options::bytes(env, "data", data)?)));
-        let write = |storage: &dyn Storage, (key, data): (Key, Bytes)| storage.write(&key, data);
         match arguments {
             Ok((key, data)) if self.has_strategy => {
                 let indexed = Uint8ArraySlice::copy_from(env, data.as_ref())?;
                 let name = key.to_string();
-                let write = self.later(env, (key, data), write)?;
+                let write = self.later(env, (key, data), WRITE)?;
                 foreign::call(env, "index", (*this, write, name, indexed))
             }
-            arguments => self.run(env, arguments, write, |_, ()| Ok(())),
+            arguments => self.run(env, arguments, WRITE, |_, ()| Ok(())),
         }
     }
 
@@ -139,12 +173,12 @@ impl Backend {
         &self,
         env: &'env Env,
         arguments: A,
-        work: fn(&dyn Storage, A) -> CoreResult<()>,
+        work: Work<A, ()>,
     ) -> Result<Function<'env, (), sys::napi_value>> {
-        let (backend, arguments) = (self.clone(), Cell::new(Some(arguments)));
+        let (backend, change) = (self.clone(), Cell::new(Some((arguments, work))));
         env.create_function_from_closure("change", move |context: FunctionCallContext<'_>| {
-            let arguments = arguments.take().ok_or_else(|| Error::from_reason("it is done once"));
-            Ok(backend.run(context.env, arguments, work, |_, ()| Ok(()))?.raw())
+            let (arguments, work) = change.take().ok_or_else(|| Error::from_reason("it is done once"))?;
+            Ok(backend.run(context.env, Ok(arguments), work, |_, ()| Ok(()))?.raw())
         })
     }
 
@@ -153,24 +187,22 @@ impl Backend {
             Some(data) => Ok(Value::A(Uint8ArraySlice::copy_from(env, data)?)),
             None => Ok(Value::B(Null)),
         };
-        self.run(env, options::key(env, key), |storage, key| storage.read(&key), into_js)
+        self.run(env, options::key(env, key), READ, into_js)
     }
 
     pub fn delete<'env>(&self, env: &'env Env, this: &Object<'env>, key: Unknown<'_>) -> Result<Unknown<'env>> {
-        let delete = |storage: &dyn Storage, key: Key| storage.delete(&key);
         match options::key(env, key) {
             Ok(key) if self.has_strategy => {
                 let name = key.to_string();
-                foreign::call(env, "remove", (*this, self.later(env, key, delete)?, name))
+                foreign::call(env, "remove", (*this, self.later(env, key, DELETE)?, name))
             }
-            key => self.run(env, key, delete, |_, ()| Ok(())),
+            key => self.run(env, key, DELETE, |_, ()| Ok(())),
         }
     }
 
     pub fn list<'env>(&self, env: &'env Env, prefix: Unknown<'_>) -> Result<Unknown<'env>> {
-        let list = |storage: &dyn Storage, prefix: Prefix| storage.list(&prefix);
         let into_js = |env: &Env, keys: Vec<Key>| foreign::call(env, "keysOf", (Key::join(keys.iter()),));
-        self.run::<_, _, Unknown<'static>>(env, options::prefix(env, prefix), list, into_js)
+        self.run::<_, _, Unknown<'static>>(env, options::prefix(env, prefix), LIST, into_js)
     }
 
     pub fn search<'env>(&self, env: &'env Env, this: &Object<'env>, query: Unknown<'env>) -> Result<Unknown<'env>> {

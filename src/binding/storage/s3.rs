@@ -14,7 +14,7 @@ use crate::storage::s3::S3Storage as CoreS3Storage;
 ///
 /// Settings that are not given are looked for at the first call, where the tools of AWS look for them: environment
 /// (`AWS_PROFILE` and `AWS_ENDPOINT_URL_S3` among others), profiles, single sign-on, web identity, and the roles of
-/// containers and instances. At most 128 calls of a process are under way at the same time; more wait for their turn.
+/// containers and instances. At most 128 requests of a storage and its views are under way at the same time.
 #[napi_derive::napi]
 pub struct S3Storage {
     storage: CoreS3Storage,
@@ -34,7 +34,7 @@ impl S3Storage {
         foreign::check_constructed(&env, this.to_unknown(), "S3Storage")?;
         let bucket = options::well_formed_text(&env, "bucket", bucket)?;
         let (storage, options) = s3_options::open(&env, &bucket, options)?;
-        let backend = Backend::new(&env, &this, Arc::new(storage.clone()), Place::WaitingThreads, &options)?;
+        let backend = Backend::new(&env, &this, Arc::new(storage.clone()), Place::S3(storage.clone()), &options)?;
         Ok(S3Storage { storage, backend })
     }
 
@@ -109,7 +109,7 @@ impl S3Storage {
             ..StorageOptions::default()
         };
         let storage = self.storage.namespace(&prefix);
-        let backend = Backend::detached(Arc::new(storage.clone()), Place::WaitingThreads, &options);
+        let backend = Backend::detached(Arc::new(storage.clone()), Place::S3(storage.clone()), &options);
         let mut view = S3Storage { storage, backend }.into_instance(env)?.as_object(env);
         options.attach_to(env, &view)?;
         mark(env, &mut view, NAMESPACED)?;

@@ -1,15 +1,18 @@
-//! What JavaScript does for a storage in S3: requests through a client of the caller's, and credentials from a function.
+//! What JavaScript does for a storage in S3: requests through a client of the caller's, credentials from a function, and
+//! the variables of its environment.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use napi::ValueType;
 use napi::bindgen_prelude::*;
 
 use crate::binding::questions::{Asker, Detail, Question};
 use crate::binding::{foreign, options};
-use crate::storage::s3::aws::{AccessKeys, CredentialsSource};
-use crate::storage::s3::{Answer, Content, Object as S3Object, Page, Requests};
+use crate::storage::s3::aws::{AccessKeys, CredentialsSource, Variables, VariablesSource};
+use crate::storage::s3::{Content, Object as S3Object, Page, Pending, Requests};
 
 /// A client of the AWS SDK for JavaScript.
 pub struct JavaScriptClient(Asker);
@@ -22,20 +25,20 @@ impl JavaScriptClient {
     fn ask<T: Send + 'static>(
         &self,
         what: &'static str,
-        name: &str,
+        name: String,
         detail: Option<Detail>,
         read: fn(&Env, &Object<'_>) -> Result<T>,
-    ) -> Answer<T> {
-        self.0.ask(Question { what, name: name.to_owned(), detail }, read)
+    ) -> Pending<T> {
+        Box::pin(self.0.ask(Question { what, name, detail }, read))
     }
 }
 
 impl Requests for JavaScriptClient {
-    fn put(&self, object: &str, data: Bytes) -> Answer<()> {
+    fn put(&self, object: String, data: Bytes) -> Pending<()> {
         self.ask("put", object, Some(Detail::Bytes(data)), |_, _| Ok(()))
     }
 
-    fn get(&self, object: &str) -> Answer<Content> {
+    fn get(&self, object: String) -> Pending<Content> {
         self.ask("get", object, None, |env, answer| {
             let content: Object<'_> = answer.get_named_property("reply")?;
             let data = options::bytes(env, "the body of an object", options::raw_property(env, &content, "data")?)?;
@@ -43,16 +46,16 @@ impl Requests for JavaScriptClient {
         })
     }
 
-    fn head(&self, object: &str) -> Answer<()> {
+    fn head(&self, object: String) -> Pending<()> {
         self.ask("head", object, None, |_, _| Ok(()))
     }
 
-    fn delete(&self, object: &str) -> Answer<()> {
+    fn delete(&self, object: String) -> Pending<()> {
         self.ask("delete", object, None, |_, _| Ok(()))
     }
 
-    fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
-        self.ask("list", prefix, page.map(|page| Detail::Text(page.to_owned())), |_, answer| {
+    fn list(&self, prefix: String, page: Option<String>) -> Pending<Page> {
+        self.ask("list", prefix, page.map(Detail::Text), |_, answer| {
             let page: Object<'_> = answer.get_named_property("reply")?;
             let names: Vec<String> = page.get_named_property("names")?;
             let etags: Vec<String> = page.get_named_property("etags")?;
@@ -79,29 +82,53 @@ impl fmt::Debug for CredentialsFunction {
 }
 
 impl CredentialsSource for CredentialsFunction {
-    fn credentials(&self) -> Answer<AccessKeys> {
-        self.0.ask(Question::default(), |env, answer| {
+    fn credentials(&self) -> Pending<AccessKeys> {
+        Box::pin(self.0.ask(Question::default(), |env, answer| {
             let keys = options::object(env, "credentials", options::raw_property(env, answer, "reply")?)?;
-            access_keys(env, &keys)
-        })
+            let expires_at = match options::property(env, &keys, "expiresAtMs")? {
+                Some(time) => Some(SystemTime::UNIX_EPOCH + options::milliseconds(env, "expiration", time)?),
+                None => None,
+            };
+            Ok(AccessKeys { expires_at, ..access_keys(env, &keys)? })
+        }))
     }
 }
 
-/// Converts credentials.
+/// The environment of JavaScript, which is another in each worker thread.
+#[derive(Clone)]
+pub struct JavaScriptEnvironment(Arc<Asker>);
+
+impl JavaScriptEnvironment {
+    pub fn new(env: &Env) -> Result<Self> {
+        Ok(JavaScriptEnvironment(Arc::new(Asker::new(&foreign::function(env, "environment")?)?)))
+    }
+}
+
+impl fmt::Debug for JavaScriptEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JavaScriptEnvironment")
+    }
+}
+
+impl VariablesSource for JavaScriptEnvironment {
+    fn variables(&self) -> Pending<Variables> {
+        Box::pin(self.0.ask(Question::default(), |_, answer| {
+            let reply: Object<'_> = answer.get_named_property("reply")?;
+            let names: Vec<String> = reply.get_named_property("names")?;
+            let values: Vec<String> = reply.get_named_property("values")?;
+            Ok(names.into_iter().zip(values).collect())
+        }))
+    }
+}
+
+/// Converts credentials, without the time when they expire.
 pub fn access_keys(env: &Env, keys: &Object<'_>) -> Result<AccessKeys> {
     let text = |name| options::lossy_text(env, name, options::raw_property(env, keys, name)?);
-    let session_token = match options::property(env, keys, "sessionToken")? {
-        Some(token) => Some(options::lossy_text(env, "sessionToken", token)?),
-        None => None,
+    let token = options::raw_property(env, keys, "sessionToken")?;
+    let session_token = match token.get_type()? {
+        ValueType::Undefined | ValueType::Null => None,
+        _ => Some(options::lossy_text(env, "sessionToken", token)?),
     };
-    let expires_at = match options::property(env, keys, "expiresAtMs")? {
-        Some(time) => Some(SystemTime::UNIX_EPOCH + options::milliseconds(env, "expiration", time)?),
-        None => None,
-    };
-    Ok(AccessKeys {
-        access_key_id: text("accessKeyId")?,
-        secret_access_key: text("secretAccessKey")?,
-        session_token,
-        expires_at,
-    })
+    let (access_key_id, secret_access_key) = (text("accessKeyId")?, text("secretAccessKey")?);
+    Ok(AccessKeys { access_key_id, secret_access_key, session_token, expires_at: None })
 }

@@ -6,7 +6,7 @@ use napi::ValueType;
 use napi::bindgen_prelude::*;
 
 use super::StorageOptions;
-use super::s3_client::{CredentialsFunction, JavaScriptClient, access_keys};
+use super::s3_client::{CredentialsFunction, JavaScriptClient, JavaScriptEnvironment, access_keys};
 use crate::binding::error::to_js;
 use crate::binding::options;
 use crate::error::Error as CoreError;
@@ -18,7 +18,8 @@ pub fn open<'env>(env: &'env Env, bucket: &str, object: Unknown<'env>) -> Result
     let mut general = StorageOptions::of(env, object, None)?;
     general.sandbox = None;
     let Some(options) = options::given(env, "options", object)? else {
-        let requests = Arc::new(Client::new(bucket, Settings::default()));
+        let settings = Settings { variables: Some(Arc::new(JavaScriptEnvironment::new(env)?)), ..Settings::default() };
+        let requests = Arc::new(Client::new(bucket, settings));
         return Ok((S3Storage::new(bucket, "", requests), general));
     };
     let prefix = text(env, &options, "prefix")?.unwrap_or_default();
@@ -45,9 +46,10 @@ fn settings(env: &Env, options: &Object<'_>) -> Result<Settings> {
     };
     Ok(Settings {
         region: text(env, options, "region")?.filter(|region| !region.is_empty()),
-        endpoint: text(env, options, "endpoint")?,
+        endpoint: text(env, options, "endpoint")?.filter(|endpoint| !endpoint.is_empty()),
         force_path_style: options::property(env, options, "forcePathStyle")?.map_or(Ok(false), options::is_truthy)?,
         credentials: credentials(env, options)?,
+        variables: Some(Arc::new(JavaScriptEnvironment::new(env)?)),
         max_attempts,
         request_timeout: duration("requestTimeoutMs")?,
         connect_timeout: duration("connectTimeoutMs")?,

@@ -4,18 +4,17 @@
 //! time-outs are the SDK's. A checksum is sent only with requests that S3 refuses without one, since many servers of
 //! other makes refuse those that have one.
 //!
-//! # Threads
-//! The SDK is asynchronous. Its requests run on two threads of this process, which are started with the first request
-//! and stay; whoever makes a request blocks.
+//! A panic of the SDK is a fault of the request.
 
+use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use aws_config::BehaviorVersion;
+use aws_config::{BehaviorVersion, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_s3::config::retry::RetryConfig;
@@ -25,12 +24,14 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::RequestId;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::EncodingType;
+use aws_types::os_shim_internal::Env;
 use bytes::Bytes;
-use tokio::runtime::{Builder, Runtime};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::timeout;
 
-use super::{Answer, Content, Object, Page, Requests};
-use crate::error::Fault;
+use super::{Answer, Content, Object, Page, Pending, Requests};
+use crate::error::{Error, Fault};
 
 /// What is not left to the environment.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,8 @@ pub struct Settings {
     pub force_path_style: bool,
     /// Who asks.
     pub credentials: Option<Arc<dyn CredentialsSource>>,
+    /// The environment, if it is not that of the process.
+    pub variables: Option<Arc<dyn VariablesSource>>,
     /// How often a request is made before its fault counts.
     pub max_attempts: Option<u32>,
     /// The longest that one attempt may take.
@@ -51,10 +54,20 @@ pub struct Settings {
     pub connect_timeout: Option<Duration>,
 }
 
-/// Gives credentials, again when they have expired. May block.
+/// Variables of an environment.
+pub type Variables = HashMap<String, String>;
+
+/// Gives variables in place of those of the process, which no other thread than JavaScript's can read safely: it may
+/// change them meanwhile.
+pub trait VariablesSource: fmt::Debug + Send + Sync {
+    /// Those of now.
+    fn variables(&self) -> Pending<Variables>;
+}
+
+/// Gives credentials, again when they have expired.
 pub trait CredentialsSource: fmt::Debug + Send + Sync {
     /// Those to be used now.
-    fn credentials(&self) -> Answer<AccessKeys>;
+    fn credentials(&self) -> Pending<AccessKeys>;
 }
 
 /// Credentials.
@@ -78,70 +91,106 @@ impl fmt::Debug for AccessKeys {
 }
 
 impl CredentialsSource for AccessKeys {
-    fn credentials(&self) -> Answer<AccessKeys> {
-        Ok(self.clone())
+    fn credentials(&self) -> Pending<AccessKeys> {
+        Box::pin(ready(Ok(self.clone())))
+    }
+}
+
+impl AccessKeys {
+    fn checked(self) -> Answer<Self> {
+        const CODE: &str = "InvalidCredentials";
+        check_text("accessKeyId", &self.access_key_id, CODE)?;
+        if let Some(token) = &self.session_token {
+            check_text("sessionToken", token, CODE)?;
+        }
+        Ok(self)
     }
 }
 
 /// Makes the requests to one bucket.
+#[derive(Clone, Debug)]
+pub struct Client(Arc<Connection>);
+
 #[derive(Debug)]
-pub struct Client {
+struct Connection {
     bucket: String,
     settings: Settings,
     client: OnceCell<aws_sdk_s3::Client>,
+    /// One for each request that may be under way.
+    turns: Semaphore,
 }
 
 impl Client {
+    /// At most so many requests are under way, which bounds the connections too. Others wait for those.
+    const MOST_REQUESTS: usize = 128;
+
     /// Loads nothing and connects to nothing.
     pub fn new(bucket: &str, settings: Settings) -> Self {
-        Client { bucket: bucket.to_owned(), settings, client: OnceCell::new() }
+        let (bucket, turns) = (bucket.to_owned(), Semaphore::new(Self::MOST_REQUESTS));
+        Client(Arc::new(Connection { bucket, settings, client: OnceCell::new(), turns }))
     }
 
-    fn run<T>(&self, request: impl AsyncFnOnce(&aws_sdk_s3::Client) -> Answer<T>) -> Answer<T> {
-        block_on(async {
-            let client = self.client.get_or_try_init(|| self.settings.connect()).await?;
-            request(client).await
-        })
+    fn run<T: Send + 'static, F: Future<Output = Answer<T>> + Send + 'static>(
+        &self,
+        request: impl FnOnce(aws_sdk_s3::Client, Arc<Connection>) -> F + Send + 'static,
+    ) -> Pending<T> {
+        let connection = Arc::clone(&self.0);
+        let answer = async move {
+            let _turn = connection.turns.acquire().await;
+            let client = connection.client.get_or_try_init(|| connection.settings.connect()).await?;
+            request(client.clone(), Arc::clone(&connection)).await
+        };
+        Box::pin(async { tokio::spawn(answer).await.unwrap_or_else(|panic| Err(panicked(panic))) })
     }
 }
 
 impl Requests for Client {
-    fn put(&self, object: &str, data: Bytes) -> Answer<()> {
-        self.run(async |client| {
-            let request = client.put_object().bucket(&self.bucket).key(object).body(ByteStream::from(data));
+    fn put(&self, object: String, data: Bytes) -> Pending<()> {
+        self.run(|client, connection| async move {
+            let request = client.put_object().bucket(&connection.bucket).key(object).body(ByteStream::from(data));
             request.send().await.map(drop).map_err(fault)
         })
     }
 
-    fn get(&self, object: &str) -> Answer<Content> {
-        self.run(async |client| {
-            let request = client.get_object().bucket(&self.bucket).key(object);
+    fn get(&self, object: String) -> Pending<Content> {
+        self.run(|client, connection| async move {
+            let request = client.get_object().bucket(&connection.bucket).key(object);
             let output = request.send().await.map_err(fault)?;
             let request_id = output.request_id().map(str::to_owned);
             let etag = output.e_tag.unwrap_or_default();
-            let body = output.body.collect().await.map_err(|error| Fault { request_id, ..network_fault(&error) })?;
+            let body = async {
+                output
+                    .body
+                    .collect()
+                    .await
+                    .map_err(|error| Fault { request_id: request_id.clone(), ..network_fault(&error) })
+            };
+            let body = match connection.settings.request_timeout {
+                Some(most) => timeout(most, body).await.unwrap_or_else(|_| Err(late_body(most, request_id.clone())))?,
+                None => body.await?,
+            };
             Ok(Content { data: body.into_bytes(), etag })
         })
     }
 
-    fn head(&self, object: &str) -> Answer<()> {
-        self.run(async |client| {
-            let request = client.head_object().bucket(&self.bucket).key(object);
+    fn head(&self, object: String) -> Pending<()> {
+        self.run(|client, connection| async move {
+            let request = client.head_object().bucket(&connection.bucket).key(object);
             request.send().await.map(drop).map_err(fault)
         })
     }
 
-    fn delete(&self, object: &str) -> Answer<()> {
-        self.run(async |client| {
-            let request = client.delete_object().bucket(&self.bucket).key(object);
+    fn delete(&self, object: String) -> Pending<()> {
+        self.run(|client, connection| async move {
+            let request = client.delete_object().bucket(&connection.bucket).key(object);
             request.send().await.map(drop).map_err(fault)
         })
     }
 
-    fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
-        self.run(async |client| {
-            let request = client.list_objects_v2().bucket(&self.bucket).prefix(prefix);
-            let request = request.encoding_type(EncodingType::Url).set_continuation_token(page.map(str::to_owned));
+    fn list(&self, prefix: String, page: Option<String>) -> Pending<Page> {
+        self.run(|client, connection| async move {
+            let request = client.list_objects_v2().bucket(&connection.bucket).prefix(prefix);
+            let request = request.encoding_type(EncodingType::Url).set_continuation_token(page);
             let output = request.send().await.map_err(fault)?;
             let is_encoded = output.encoding_type == Some(EncodingType::Url);
             let next = output.next_continuation_token.filter(|_| output.is_truncated == Some(true));
@@ -155,28 +204,27 @@ impl Requests for Client {
 
 impl Settings {
     async fn connect(&self) -> Answer<aws_sdk_s3::Client> {
-        let mut loader = aws_config::defaults(BehaviorVersion::latest());
-        if let Some(region) = &self.region {
-            loader = loader.region(Region::new(region.clone()));
-        }
-        if let Some(source) = &self.credentials {
-            loader = loader.credentials_provider(Provider(Arc::clone(source)));
-        }
-        let environment = loader.load().await;
-        if environment.region().is_none() {
-            return Err(Fault {
-                code: "MissingRegion".to_owned(),
-                message: "no region is set: pass `region`, or set AWS_REGION or the region of a profile".to_owned(),
-                request_id: None,
-            });
-        }
+        let variables = match &self.variables {
+            Some(source) => Some(source.variables().await?),
+            None => None,
+        };
+        // A panic: settings that the SDK for JavaScript ignores, such as the retry mode `legacy` in a profile.
+        let environment = match self.load(variables.clone(), None).await {
+            Err(_) => self.load(variables, Some(RetryConfig::standard())).await.map_err(panicked)?,
+            Ok(environment) => environment,
+        };
+        let Some(region) = environment.region() else {
+            let message = "no region is set: pass `region`, or set AWS_REGION or the region of a profile";
+            return Err(Fault { code: "MissingRegion".to_owned(), message: message.to_owned(), request_id: None });
+        };
+        check_text("the region", region.as_ref(), "InvalidRegion")?;
         let mut config = Config::from(&environment)
             .to_builder()
             .force_path_style(self.force_path_style)
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
         if let Some(endpoint) = &self.endpoint {
-            config.set_endpoint_url(Some(endpoint.clone()));
+            config.set_endpoint_url(Some(ending_in_slash(endpoint)));
         }
         if let Some(attempts) = self.max_attempts {
             let retries = environment.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
@@ -193,6 +241,56 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What the environment says, where it is not said here.
+    fn load(&self, variables: Option<Variables>, retries: Option<RetryConfig>) -> JoinHandle<SdkConfig> {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+        if let Some(variables) = variables {
+            loader = loader.env(Env::from(usable(variables)));
+        }
+        if let Some(retries) = retries {
+            loader = loader.retry_config(retries);
+        }
+        if let Some(region) = &self.region {
+            loader = loader.region(Region::new(region.clone()));
+        }
+        if let Some(source) = &self.credentials {
+            loader = loader.credentials_provider(Provider(Arc::clone(source)));
+        }
+        tokio::spawn(loader.load())
+    }
+}
+
+/// The variables without those at which the SDK panics or goes astray, and other SDKs do not.
+fn usable(mut variables: Variables) -> Variables {
+    variables.retain(|name, value| match name.as_str() {
+        "AWS_RETRY_MODE" => matches!(value.as_str(), "standard" | "adaptive"),
+        "AWS_MAX_ATTEMPTS" => value.parse::<u32>().is_ok_and(|attempts| attempts > 0),
+        "AWS_ENDPOINT_URL" | "AWS_ENDPOINT_URL_S3" => !value.is_empty(),
+        _ => true,
+    });
+    for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"] {
+        if let Some(url) = variables.get_mut(name) {
+            *url = ending_in_slash(url);
+        }
+    }
+    variables
+}
+
+/// To the path of this URL, the SDK adds the bucket without a slash.
+fn ending_in_slash(url: &str) -> String {
+    format!("{}/", url.trim_end_matches('/'))
+}
+
+/// Refuses what no header can hold, at which the SDK panics.
+fn check_text(name: &str, text: &str, code: &str) -> Answer<()> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let message = format!("{name} has a character that it cannot have, such as a space or the end of a line");
+    Err(Fault { code: code.to_owned(), message, request_id: None })
+}
+
 #[derive(Debug)]
 struct Provider(Arc<dyn CredentialsSource>);
 
@@ -203,23 +301,26 @@ impl ProvideCredentials for Provider {
     {
         let source = Arc::clone(&self.0);
         future::ProvideCredentials::new(async move {
-            let keys = tokio::task::spawn_blocking(move || source.credentials()).await;
-            let keys = keys.map_err(CredentialsError::unhandled)?.map_err(CredentialsError::provider_error)?;
+            let keys = source.credentials().await;
+            let keys = keys.and_then(AccessKeys::checked).map_err(CredentialsError::provider_error)?;
             let AccessKeys { access_key_id, secret_access_key, session_token, expires_at } = keys;
             Ok(Credentials::new(access_key_id, secret_access_key, session_token, expires_at, "strands-native"))
         })
     }
 }
 
-/// Runs a request to its end.
-fn block_on<T>(request: impl Future<Output = Answer<T>>) -> Answer<T> {
-    static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
-        Builder::new_multi_thread().worker_threads(2).thread_name("strands-native s3").enable_all().build()
-    });
-    match &*RUNTIME {
-        Ok(runtime) => runtime.block_on(request),
-        Err(error) => Err(network_fault(error)),
-    }
+/// What remains of a panic, or of a task that was given up with its runtime.
+fn panicked(error: JoinError) -> Fault {
+    let message = match error.try_into_panic() {
+        Ok(panic) => Error::from_panic(panic.as_ref()).to_string(),
+        Err(error) => error.to_string(),
+    };
+    Fault { code: "InternalError".to_owned(), message, request_id: None }
+}
+
+fn late_body(most: Duration, request_id: Option<String>) -> Fault {
+    let message = format!("the bytes of the object did not come within {} ms", most.as_millis());
+    Fault { code: "TimeoutError".to_owned(), message, request_id }
 }
 
 /// What became of a request that failed.
@@ -227,7 +328,9 @@ fn fault<E: StdError + ProvideErrorMetadata + 'static>(error: SdkError<E>) -> Fa
     let request_id = error.request_id().map(str::to_owned);
     let SdkError::ServiceError(answer) = &error else { return Fault { request_id, ..network_fault(&error) } };
     let status = answer.raw().status().as_u16();
-    let unnamed = || if status == 404 { "NotFound".to_owned() } else { format!("HTTP {status}") };
+    // A page of some other server is no answer of S3 about an object.
+    let is_empty = answer.raw().body().bytes().is_none_or(<[u8]>::is_empty);
+    let unnamed = || if status == 404 && is_empty { "NotFound".to_owned() } else { format!("HTTP {status}") };
     let code = error.code().map_or_else(unnamed, str::to_owned);
     let message = error.message().map_or_else(|| format!("the server answered with status {status}"), str::to_owned);
     Fault { code, message, request_id }
@@ -263,7 +366,8 @@ fn code_of(error: &(dyn StdError + 'static)) -> Option<String> {
         return Some(format!("{:?}", nix::errno::Errno::from_raw(number)));
     }
     // The types of the SDK that say so are private.
-    error.to_string().contains("timeout").then(|| "TimeoutError".to_owned())
+    let message = error.to_string();
+    ["timeout", "minimum throughput"].iter().any(|sign| message.contains(sign)).then(|| "TimeoutError".to_owned())
 }
 
 #[cfg(test)]
@@ -273,7 +377,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::error::{Error, Result};
+    use crate::error::Result;
     use crate::storage::Storage;
     use crate::storage::key::Key;
     use crate::storage::s3::S3Storage;

@@ -2,7 +2,8 @@
 //!
 //! # Requests
 //! One for each call, but a listing takes one for each 1,000 objects. [`Requests`] makes them: [`aws::Client`] itself, or
-//! a client that the caller brought along. Everything else is here, and the same for both.
+//! a client that the caller brought along. Everything else is here, and the same for both. A request holds no thread
+//! while it waits; whoever calls a method of [`Storage`] does.
 //!
 //! # Versions
 //! A listing tells the ETag of each object, so that keyword search gets only what is new or changed. So does a GET: an
@@ -13,10 +14,12 @@
 //! some of them make folders. Those are left out of listings.
 
 pub mod aws;
+pub mod runtime;
 
 use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::thread;
 
 use bytes::Bytes;
 
@@ -24,26 +27,30 @@ use super::key::{Key, Prefix};
 use super::namespace::Namespace;
 use super::{Storage, Version};
 use crate::error::{Error, Fault, Result};
+use runtime::wait;
 
 /// What a request gives.
 pub type Answer<T> = std::result::Result<T, Fault>;
 
-/// The requests that a storage makes of its bucket. They block.
+/// What a request will give.
+pub type Pending<T> = Pin<Box<dyn Future<Output = Answer<T>> + Send>>;
+
+/// The requests that a storage makes of its bucket. They run in the [`runtime`].
 pub trait Requests: Send + Sync {
     /// Makes or replaces an object.
-    fn put(&self, object: &str, data: Bytes) -> Answer<()>;
+    fn put(&self, object: String, data: Bytes) -> Pending<()>;
 
     /// The bytes of an object, and its ETag.
-    fn get(&self, object: &str) -> Answer<Content>;
+    fn get(&self, object: String) -> Pending<Content>;
 
     /// Asks for an object without its bytes.
-    fn head(&self, object: &str) -> Answer<()>;
+    fn head(&self, object: String) -> Pending<()>;
 
     /// Removes an object, if there is one.
-    fn delete(&self, object: &str) -> Answer<()>;
+    fn delete(&self, object: String) -> Pending<()>;
 
     /// A page of the objects whose names begin with `prefix`: the first one, or the one that another page named.
-    fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page>;
+    fn list(&self, prefix: String, page: Option<String>) -> Pending<Page>;
 }
 
 /// What an object holds.
@@ -102,20 +109,67 @@ impl S3Storage {
         format!("{}{key}", self.prefix)
     }
 
-    fn content(&self, key: &Key) -> Result<Option<Content>> {
-        let failed = |source| Error::S3Read { key: key.to_string(), bucket: self.bucket.to_string(), source };
-        found(self.requests.get(&self.object(key))).map_err(failed)
+    /// As [`Storage::write`].
+    pub async fn put(&self, key: &Key, data: Bytes) -> Result<()> {
+        let failed = |source| Error::S3Write { key: key.to_string(), bucket: self.bucket.to_string(), source };
+        self.requests.put(self.object(key), data).await.map_err(failed)
+    }
+
+    /// As [`Storage::read`], with the ETag.
+    pub async fn get(&self, key: &Key) -> Result<Option<Content>> {
+        found(self.requests.get(self.object(key)).await).map_err(self.failed_to_read(key))
+    }
+
+    /// As [`Storage::delete`].
+    pub async fn remove(&self, key: &Key) -> Result<()> {
+        let failed = |source| Error::S3Delete { key: key.to_string(), bucket: self.bucket.to_string(), source };
+        found(self.requests.delete(self.object(key)).await).map_err(failed)?;
+        Ok(())
+    }
+
+    /// As [`Storage::exists`].
+    pub async fn has(&self, key: &Key) -> Result<bool> {
+        Ok(found(self.requests.head(self.object(key)).await).map_err(self.failed_to_read(key))?.is_some())
+    }
+
+    /// As [`Storage::list`].
+    pub async fn keys(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        Ok(self.listing(prefix).await?.into_iter().map(|(key, _)| key).collect())
+    }
+
+    /// Whether there is an object for each of a few keys, asked one by one and together.
+    async fn have(&self, keys: &[Key]) -> Result<Vec<bool>> {
+        let ask = |key: &Key| {
+            let (storage, key) = (self.clone(), key.clone());
+            tokio::spawn(async move { storage.has(&key).await })
+        };
+        let questions: Vec<_> = keys.iter().map(ask).collect();
+        let mut existing = Vec::with_capacity(keys.len());
+        for question in questions {
+            existing.push(question.await.map_err(|error| Error::Internal(error.to_string()))??);
+        }
+        if let Some(key) = keys.first()
+            && !existing.contains(&true)
+        {
+            // An answer without a body does not say whether it is the bucket that is missing. One to this does.
+            self.requests.list(self.object(key), None).await.map_err(self.failed_to_read(key))?;
+        }
+        Ok(existing)
+    }
+
+    fn failed_to_read(&self, key: &Key) -> impl Fn(Fault) -> Error {
+        move |source| Error::S3Read { key: key.to_string(), bucket: self.bucket.to_string(), source }
     }
 
     /// All objects whose keys begin with `prefix`, sorted by key.
-    fn listing(&self, prefix: &Prefix) -> Result<Vec<(Key, Object)>> {
+    async fn listing(&self, prefix: &Prefix) -> Result<Vec<(Key, Object)>> {
         let beginning = format!("{}{}", self.prefix, prefix.as_str());
         let failed =
             |source| Error::S3List { prefix: prefix.as_str().to_owned(), bucket: self.bucket.to_string(), source };
         let mut listing = Vec::new();
         let mut next = None;
         loop {
-            let page = self.requests.list(&beginning, next.as_deref()).map_err(failed)?;
+            let page = self.requests.list(beginning.clone(), next).await.map_err(failed)?;
             for mut object in page.objects {
                 if page.is_encoded {
                     object.name = decode(&object.name);
@@ -140,62 +194,43 @@ impl S3Storage {
 
 impl Storage for S3Storage {
     fn write(&self, key: &Key, data: Bytes) -> Result<()> {
-        let failed = |source| Error::S3Write { key: key.to_string(), bucket: self.bucket.to_string(), source };
-        self.requests.put(&self.object(key), data).map_err(failed)
+        wait(self.put(key, data))
     }
 
     fn read(&self, key: &Key) -> Result<Option<Bytes>> {
-        Ok(self.content(key)?.map(|content| content.data))
+        Ok(wait(self.get(key))?.map(|content| content.data))
     }
 
     fn read_listed(&self, key: &Key, _: &Version) -> Result<Option<(Bytes, Version)>> {
-        Ok(self.content(key)?.map(|Content { data, etag }| (data, Version::ETag(etag.into()))))
+        Ok(wait(self.get(key))?.map(|Content { data, etag }| (data, version(&etag))))
     }
 
     fn exists(&self, key: &Key) -> Result<bool> {
-        let failed = |source| Error::S3Read { key: key.to_string(), bucket: self.bucket.to_string(), source };
-        Ok(found(self.requests.head(&self.object(key))).map_err(failed)?.is_some())
+        wait(self.has(key))
     }
 
     fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
         /// One request for each takes less than those for a listing of all, of which there may be many.
         const FEW: usize = 256;
 
-        if keys.len() > FEW {
-            let present: HashSet<Key> = self.list(&Prefix::default())?.into_iter().collect();
-            return Ok(keys.iter().map(|key| present.contains(key)).collect());
+        if keys.len() <= FEW {
+            return wait(self.have(keys));
         }
-        let share = keys.len().div_ceil(self.readers_for(keys.len()).max(1)).max(1);
-        thread::scope(|scope| {
-            let exist = |keys: &[Key]| keys.iter().map(|key| self.exists(key)).collect::<Result<Vec<bool>>>();
-            let shares: Vec<_> = keys
-                .chunks(share)
-                .map(|keys| (keys, thread::Builder::new().spawn_scoped(scope, move || exist(keys))))
-                .collect();
-            let mut existing = Vec::with_capacity(keys.len());
-            for (keys, thread) in shares {
-                existing.extend(match thread {
-                    Ok(thread) => thread.join().unwrap_or_else(|panic| Err(Error::from_panic(panic.as_ref())))?,
-                    Err(_) => exist(keys)?,
-                });
-            }
-            Ok(existing)
-        })
+        let present: HashSet<Key> = self.list(&Prefix::default())?.into_iter().collect();
+        Ok(keys.iter().map(|key| present.contains(key)).collect())
     }
 
     fn delete(&self, key: &Key) -> Result<()> {
-        let failed = |source| Error::S3Delete { key: key.to_string(), bucket: self.bucket.to_string(), source };
-        found(self.requests.delete(&self.object(key))).map_err(failed)?;
-        Ok(())
+        wait(self.remove(key))
     }
 
     fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        Ok(self.listing(prefix)?.into_iter().map(|(key, _)| key).collect())
+        wait(self.keys(prefix))
     }
 
     fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, Version)>> {
-        let listing = self.listing(prefix)?;
-        Ok(listing.into_iter().map(|(key, object)| (key, Version::ETag(object.etag.into()))).collect())
+        let listing = wait(self.listing(prefix))?;
+        Ok(listing.into_iter().map(|(key, object)| (key, version(&object.etag))).collect())
     }
 
     fn is_local(&self) -> bool {
@@ -207,6 +242,11 @@ impl Storage for S3Storage {
         const MOST_READERS: usize = 32;
         values.min(MOST_READERS)
     }
+}
+
+/// The version that an ETag tells, in the one form for all of those in which servers write it.
+fn version(etag: &str) -> Version {
+    Version::ETag(etag.trim_start_matches("W/").trim_matches('"').into())
 }
 
 /// `None` where the fault is that the object is not there. That its bucket is not there is another fault.

@@ -37,39 +37,42 @@ fn fault(code: &str) -> Fault {
     Fault { code: code.to_owned(), message: "no".to_owned(), request_id: None }
 }
 
+fn done<T: Send + 'static>(answer: Answer<T>) -> Pending<T> {
+    Box::pin(std::future::ready(answer))
+}
+
 impl Requests for Bucket {
-    fn put(&self, object: &str, data: Bytes) -> Answer<()> {
-        self.objects.lock().unwrap().insert(object.to_owned(), data);
-        Ok(())
+    fn put(&self, object: String, data: Bytes) -> Pending<()> {
+        self.objects.lock().unwrap().insert(object, data);
+        done(Ok(()))
     }
 
-    fn get(&self, object: &str) -> Answer<Content> {
+    fn get(&self, object: String) -> Pending<Content> {
         self.gets.fetch_add(1, Ordering::Relaxed);
-        let data = self.objects.lock().unwrap().get(object).cloned().ok_or_else(|| fault("NoSuchKey"))?;
-        let etag = etag_of(&data);
-        Ok(Content { data, etag })
+        let data = self.objects.lock().unwrap().get(&object).cloned().ok_or_else(|| fault("NoSuchKey"));
+        done(data.map(|data| Content { etag: etag_of(&data), data }))
     }
 
-    fn head(&self, object: &str) -> Answer<()> {
-        self.objects.lock().unwrap().get(object).map(drop).ok_or_else(|| fault("NotFound"))
+    fn head(&self, object: String) -> Pending<()> {
+        done(self.objects.lock().unwrap().get(&object).map(drop).ok_or_else(|| fault("NotFound")))
     }
 
-    fn delete(&self, object: &str) -> Answer<()> {
-        self.objects.lock().unwrap().remove(object);
-        Ok(())
+    fn delete(&self, object: String) -> Pending<()> {
+        self.objects.lock().unwrap().remove(&object);
+        done(Ok(()))
     }
 
-    fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
+    fn list(&self, prefix: String, page: Option<String>) -> Pending<Page> {
         self.lists.fetch_add(1, Ordering::Relaxed);
         let objects = self.objects.lock().unwrap();
         let first = page.map_or(0, |page| page.parse().unwrap());
-        let mut matching = objects.iter().filter(|(name, _)| name.starts_with(prefix)).skip(first);
+        let mut matching = objects.iter().filter(|(name, _)| name.starts_with(&prefix)).skip(first);
         let page = matching.by_ref().take(self.page_length);
         let objects =
             page.map(|(name, data)| Object { name: name.replace('%', "%25").replace('+', "%2B"), etag: etag_of(data) });
         let objects = objects.collect();
         let next = matching.next().map(|_| (first + self.page_length).to_string());
-        Ok(Page { objects, is_encoded: true, next })
+        done(Ok(Page { objects, is_encoded: true, next }))
     }
 }
 
@@ -112,7 +115,7 @@ fn a_view_never_sees_what_only_begins_with_its_name() {
 fn objects_that_no_key_names_are_left_out() {
     let bucket = Bucket::new(2);
     for object in ["p/", "p/folder/", "p//a", "p/a/../b", "p/a\\b", "p/kept"] {
-        bucket.put(object, Bytes::new()).unwrap();
+        drop(bucket.put(object.to_owned(), Bytes::new()));
     }
     assert_eq!(listed(&S3Storage::new("bucket", "p", bucket), ""), ["kept"]);
 }
@@ -121,22 +124,22 @@ fn objects_that_no_key_names_are_left_out() {
 fn a_page_without_objects_is_not_the_last_if_it_names_another() {
     struct EmptyFirst(Arc<Bucket>);
     impl Requests for EmptyFirst {
-        fn put(&self, object: &str, data: Bytes) -> Answer<()> {
+        fn put(&self, object: String, data: Bytes) -> Pending<()> {
             self.0.put(object, data)
         }
-        fn get(&self, object: &str) -> Answer<Content> {
+        fn get(&self, object: String) -> Pending<Content> {
             self.0.get(object)
         }
-        fn head(&self, object: &str) -> Answer<()> {
+        fn head(&self, object: String) -> Pending<()> {
             self.0.head(object)
         }
-        fn delete(&self, object: &str) -> Answer<()> {
+        fn delete(&self, object: String) -> Pending<()> {
             self.0.delete(object)
         }
-        fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
+        fn list(&self, prefix: String, page: Option<String>) -> Pending<Page> {
             match page {
                 Some(page) => self.0.list(prefix, Some(page)),
-                None => Ok(Page { next: Some("0".to_owned()), ..Page::default() }),
+                None => done(Ok(Page { next: Some("0".to_owned()), ..Page::default() })),
             }
         }
     }
@@ -149,20 +152,20 @@ fn a_page_without_objects_is_not_the_last_if_it_names_another() {
 fn a_fault_is_told_with_its_source_and_only_a_missing_object_is_none() {
     struct Failing(&'static str);
     impl Requests for Failing {
-        fn put(&self, _: &str, _: Bytes) -> Answer<()> {
-            Err(fault(self.0))
+        fn put(&self, _: String, _: Bytes) -> Pending<()> {
+            done(Err(fault(self.0)))
         }
-        fn get(&self, _: &str) -> Answer<Content> {
-            Err(fault(self.0))
+        fn get(&self, _: String) -> Pending<Content> {
+            done(Err(fault(self.0)))
         }
-        fn head(&self, _: &str) -> Answer<()> {
-            Err(fault(self.0))
+        fn head(&self, _: String) -> Pending<()> {
+            done(Err(fault(self.0)))
         }
-        fn delete(&self, _: &str) -> Answer<()> {
-            Err(fault(self.0))
+        fn delete(&self, _: String) -> Pending<()> {
+            done(Err(fault(self.0)))
         }
-        fn list(&self, _: &str, _: Option<&str>) -> Answer<Page> {
-            Err(fault(self.0))
+        fn list(&self, _: String, _: Option<String>) -> Pending<Page> {
+            done(Err(fault(self.0)))
         }
     }
     for code in ["NoSuchBucket", "AccessDenied", "HTTP 500"] {
@@ -215,22 +218,25 @@ fn an_object_that_changes_between_listing_and_get_and_back_again_is_found_as_it_
     /// Lists every object as if it held `one`.
     struct Late(Arc<Bucket>);
     impl Requests for Late {
-        fn put(&self, object: &str, data: Bytes) -> Answer<()> {
+        fn put(&self, object: String, data: Bytes) -> Pending<()> {
             self.0.put(object, data)
         }
-        fn get(&self, object: &str) -> Answer<Content> {
+        fn get(&self, object: String) -> Pending<Content> {
             self.0.get(object)
         }
-        fn head(&self, object: &str) -> Answer<()> {
+        fn head(&self, object: String) -> Pending<()> {
             self.0.head(object)
         }
-        fn delete(&self, object: &str) -> Answer<()> {
+        fn delete(&self, object: String) -> Pending<()> {
             self.0.delete(object)
         }
-        fn list(&self, prefix: &str, page: Option<&str>) -> Answer<Page> {
-            let mut page = self.0.list(prefix, page)?;
-            page.objects.iter_mut().for_each(|object| object.etag = etag_of(&Bytes::from("one")));
-            Ok(page)
+        fn list(&self, prefix: String, page: Option<String>) -> Pending<Page> {
+            let page = self.0.list(prefix, page);
+            Box::pin(async {
+                let mut page = page.await?;
+                page.objects.iter_mut().for_each(|object| object.etag = etag_of(&Bytes::from("one")));
+                Ok(page)
+            })
         }
     }
     let storage = S3Storage::new("bucket", "", Arc::new(Late(Bucket::new(2))));
