@@ -124,13 +124,16 @@ export interface S3StorageOptions {
   credentials?: S3Credentials | (() => Promise<S3Credentials>) | undefined
   /** How often a request is made before its fault counts; 3 where neither this nor `AWS_MAX_ATTEMPTS` is given. */
   maxAttempts?: number | undefined
-  /** The longest that one attempt may take. No limit where it is not given. */
+  /**
+   * The longest that one attempt may take, and then the bytes of an object. No limit where it is not given, but bytes
+   * that stop coming for some seconds are given up.
+   */
   requestTimeoutMs?: number | undefined
   /** The longest that making a connection may take; 3,100 where it is not given. */
   connectTimeoutMs?: number | undefined
   /**
    * How many bytes of entries keyword search keeps between searches; 64 MiB where it is not given. Their words take
-   * about as much memory again. What does not fit is fetched at each search.
+   * about as much memory again. What does not fit is fetched at each search. Each view keeps entries of its own.
    */
   searchCacheBytes?: number | undefined
 }

@@ -53,6 +53,44 @@ describe.each(['sdk', 'native'])('the S3Storage of %s', (who) => {
 })
 
 describe('our S3Storage', () => {
+  it('is collected with a client or a function for credentials that leads back to it, and not before it has answered', async () => {
+    const source = `
+      const { S3Storage } = await load('native')
+      const options = {
+        client(holder) {
+          const send = async ({ input }) => {
+            await new Promise((resolve) => setTimeout(resolve, 50))
+            return { holder, Body: { transformToByteArray: async () => new Uint8Array([7]) }, ETag: input.Key }
+          }
+          return { s3Client: { send } }
+        },
+        credentials: (holder) => ({ region: 'r', endpoint: 'http://127.0.0.1:1', maxAttempts: 1, credentials: async () => holder }),
+      }
+      const seen = {}
+      for (const [name, optionsFor] of Object.entries(options)) {
+        let alive = 100
+        const registry = new FinalizationRegistry(() => (alive -= 1))
+        const open = () => {
+          const holder = {}
+          holder.storage = new S3Storage('b', optionsFor(holder))
+          registry.register(holder.storage)
+          return holder.storage
+        }
+        for (let made = 0; made < 100; made += 1) open()
+        // Nothing but its promise leads to this one.
+        const reading = new S3Storage('b', optionsFor({})).read('k').then((value) => [...value], (error) => error.name)
+        for (let round = 0; round < 50 && alive > 0; round += 1) {
+          gc()
+          await new Promise((resolve) => setTimeout(resolve, 10))
+        }
+        seen[name] = [alive, await reading]
+      }
+      console.log(JSON.stringify(seen))
+    `
+    const seen = await runScript(source, { timeoutMs, nodeOptions: ['--expose-gc'] })
+    expect(seen).toEqual({ client: [0, [7]], credentials: [0, 'StorageError'] })
+  })
+
   it('prefers AWS_ENDPOINT_URL_S3 to AWS_ENDPOINT_URL, and the option to both', async () => {
     const wrong = 'http://127.0.0.1:1'
     const env = { ...bareEnv(), ...keys, AWS_ENDPOINT_URL: wrong, AWS_REGION: region }

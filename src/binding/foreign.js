@@ -15,6 +15,7 @@
   const EPHEMERAL = Symbol.for('strands.storage.ephemeral')
   const STRATEGY = Symbol('searchStrategy')
   const SANDBOX = Symbol('sandbox')
+  const ASKED = Symbol('asked')
 
   /** The methods of each class that give promises. */
   const STORAGE_METHODS = ['write', 'read', 'delete', 'list', 'search']
@@ -118,13 +119,18 @@
 
   const isMissing = (error) => error?.code === 'ENOENT' || error?.code === 'ENOTDIR'
 
+  /** What the work behind a promise may need: it must not be collected before. */
+  const held = new WeakMap()
+
   /** Native methods throw if they are called on something else, or on a proxy: promises are for telling that. */
   function rejectWhereItThrows(prototype, name) {
     const native = prototype[name]
     const method = {
       [name](first, second, third, fourth) {
         try {
-          return native.call(this, first, second, third, fourth)
+          const promise = native.call(this, first, second, third, fourth)
+          held.set(promise, [this, first])
+          return promise
         } catch (error) {
           return Promise.reject(error)
         }
@@ -315,30 +321,35 @@
     },
 
     /** Lets `storage` hold its strategy and its sandbox, where the garbage collector sees them. */
-    attach(storage, strategy, sandbox) {
+    attach(storage, strategy, sandbox, asked) {
       Object.defineProperty(storage, STRATEGY, { value: strategy })
       Object.defineProperty(storage, SANDBOX, { value: sandbox })
+      Object.defineProperty(storage, ASKED, { value: asked })
     },
 
     strategyOf: (storage) => storage[STRATEGY],
     sandboxOf: (storage) => storage[SANDBOX],
+    askedOf: (storage) => storage[ASKED],
 
     searchesByKeywords: (storage) => keywordSearchOf(storage) !== undefined,
 
-    /** Makes requests to a bucket through a client of the AWS SDK. */
+    /** Makes requests to a bucket through a client of the AWS SDK. The storage holds it, and is held while it works. */
     askS3(client, Bucket) {
+      const reference = new WeakRef(client)
       return answering(async (request, name, detail) => {
         const { command, input, reply } = S3_REQUESTS[request]
         const { [command]: Command } = native.requireS3()
-        const output = await client.send(new Command({ Bucket, ...input(name, detail) }))
+        const output = await reference.deref().send(new Command({ Bucket, ...input(name, detail) }))
         return reply?.(output)
       })
     },
 
-    /** Calls a function for credentials. */
+    /** Calls a function for credentials, which is held likewise. */
     askForCredentials(provide) {
+      const reference = new WeakRef(provide)
       return answering(async () => {
-        const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provide()
+        const provideNow = reference.deref()
+        const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provideNow()
         return { accessKeyId, secretAccessKey, sessionToken, expiresAtMs: expiration && Number(expiration) }
       })
     },

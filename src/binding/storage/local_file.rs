@@ -6,7 +6,6 @@ use napi::ValueType;
 use napi::bindgen_prelude::*;
 
 use super::{Backend, NAMESPACED, Place, StorageOptions, mark};
-use crate::atomic_file::Durability;
 use crate::binding::error::to_js;
 use crate::binding::{foreign, options};
 use crate::error::Error as CoreError;
@@ -81,8 +80,8 @@ impl LocalFileStorage {
         let mut options = StorageOptions {
             strategy: foreign::attached(env, "strategyOf", this)?,
             sandbox: foreign::attached(env, "sandboxOf", this)?,
-            durability: Durability::default(),
             cache_bytes: self.backend.keyword.most_bytes(),
+            ..StorageOptions::default()
         };
         change(&mut options)?;
         let backend = Backend::detached(Arc::new(storage.clone()), Place::NodesThreads, &options);

@@ -105,6 +105,7 @@ impl S3Storage {
         }
         let options = StorageOptions {
             strategy: foreign::attached(env, "strategyOf", &this)?,
+            asked: foreign::attached(env, "askedOf", &this)?,
             cache_bytes: self.backend.keyword.most_bytes(),
             ..StorageOptions::default()
         };

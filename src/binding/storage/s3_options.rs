@@ -28,9 +28,13 @@ pub fn open<'env>(env: &'env Env, bucket: &str, object: Unknown<'env>) -> Result
     let requests: Arc<dyn Requests> = match client {
         Some(client) => {
             refuse_beside_client(env, &options)?;
+            general.asked = Some(client);
             Arc::new(JavaScriptClient::new(env, client, bucket)?)
         }
-        None => Arc::new(Client::new(bucket, settings)),
+        None => {
+            general.asked = options::given(env, "credentials", options::raw_property(env, &options, "credentials")?)?;
+            Arc::new(Client::new(bucket, settings))
+        }
     };
     Ok((S3Storage::new(bucket, &prefix, requests), general))
 }

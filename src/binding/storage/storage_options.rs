@@ -11,6 +11,8 @@ use crate::search::keyword::DEFAULT_CACHE_BYTES;
 pub struct StorageOptions<'env> {
     pub strategy: Option<Object<'env>>,
     pub sandbox: Option<Object<'env>>,
+    /// What requests are made of: a client of S3, or a function for credentials.
+    pub asked: Option<Object<'env>>,
     pub durability: Durability,
     pub cache_bytes: usize,
 }
@@ -20,6 +22,7 @@ impl Default for StorageOptions<'_> {
         StorageOptions {
             strategy: None,
             sandbox: None,
+            asked: None,
             durability: Durability::Cached,
             cache_bytes: DEFAULT_CACHE_BYTES,
         }
@@ -73,8 +76,8 @@ impl<'env> StorageOptions<'env> {
 
     /// Lets `storage` hold what is not ours, where the garbage collector sees it.
     pub fn attach_to(&self, env: &Env, storage: &Object<'_>) -> Result<()> {
-        if self.strategy.is_some() || self.sandbox.is_some() {
-            foreign::call::<_, ()>(env, "attach", (*storage, self.strategy, self.sandbox))?;
+        if self.strategy.is_some() || self.sandbox.is_some() || self.asked.is_some() {
+            foreign::call::<_, ()>(env, "attach", (*storage, self.strategy, self.sandbox, self.asked))?;
         }
         Ok(())
     }
