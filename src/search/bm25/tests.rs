@@ -8,6 +8,8 @@ use rusqlite::Connection;
 use std::sync::mpsc;
 use tempfile::TempDir;
 
+mod faults;
+
 /// A storage in a folder, its index beside it, and the two together as a user has them.
 struct Indexed {
     directory: TempDir,
