@@ -8,8 +8,9 @@
 //! Entries may be written and deleted meanwhile, by anybody. An entry that was read is put only if the index still has
 //! of it what it had before the reading: otherwise somebody knows better. An entry that the listing lacked is taken out
 //! only if it is still gone when nobody else can write to the index: whoever writes an entry indexes it afterwards. Nor is
-//! one put that is gone by then; in a remote storage, where looking costs a request, it stays until the next backfill, and
-//! no search gives it.
+//! one put that is gone by then. A storage that is not on this machine is not asked while others wait for the index: there
+//! an entry is taken out if the storage lacked it just before and the index still has of it what it had before the listing,
+//! and one that is put although it is gone stays until the next backfill; no search gives it.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -151,9 +152,19 @@ impl Bm25Index {
             .map(|key| Key::from_listing(key.clone()))
             .collect();
         for keys in gone.chunks(BATCH_ENTRIES) {
+            // Not in the transaction: whoever is to answer may itself be waiting to write to the index.
+            let asked = if storage.is_local() { None } else { Some(storage.existing(keys)?) };
             result.removed += self.writing(|writing| {
                 let mut removed = 0;
-                for (key, exists) in keys.iter().zip(storage.existing(keys)?) {
+                for (place, key) in keys.iter().enumerate() {
+                    let exists = match &asked {
+                        Some(existing) => {
+                            let known = known.get(key.as_str()).map(|known| known.hash.as_str());
+                            existing.get(place) != Some(&false) || writing.hash(key.as_str())?.as_deref() != known
+                        }
+                        // What cannot be looked at may be there.
+                        None => storage.exists(key).unwrap_or(true),
+                    };
                     if !exists || is_hidden(key) {
                         writing.remove(key.as_str())?;
                         removed += 1;

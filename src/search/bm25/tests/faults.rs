@@ -34,3 +34,54 @@ fn a_table_of_hashes_with_other_columns_is_that_of_another_program() {
     assert_eq!(indexed.write("a", "word").len(), 1);
     assert_eq!(indexed.found("word"), ["a"]);
 }
+
+/// A storage that is not on this machine, in which something happens whenever it is asked what it has.
+struct Elsewhere<'a, F>(&'a LocalFileStorage, F);
+
+impl<F: Fn() -> Result<()> + Send + Sync> Storage for Elsewhere<'_, F> {
+    fn write(&self, key: &Key, data: Bytes) -> Result<()> {
+        self.0.write(key, data)
+    }
+    fn read(&self, key: &Key) -> Result<Option<Bytes>> {
+        self.0.read(key)
+    }
+    fn delete(&self, key: &Key) -> Result<()> {
+        self.0.delete(key)
+    }
+    fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.0.list(prefix)
+    }
+    fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, crate::storage::Version)>> {
+        self.0.entries(prefix)
+    }
+    fn exists(&self, key: &Key) -> Result<bool> {
+        Ok(self.existing(std::slice::from_ref(key))? == [true])
+    }
+    fn existing(&self, keys: &[Key]) -> Result<Vec<bool>> {
+        let existing = self.0.existing(keys)?;
+        (self.1)()?;
+        Ok(existing)
+    }
+    fn is_local(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_storage_elsewhere_may_write_to_the_index_before_it_says_what_it_has() {
+    let indexed = Indexed::new();
+    for key in ["gone", "gone and back", "here"] {
+        indexed.write(key, "word");
+    }
+    for key in ["gone", "gone and back"] {
+        fs::remove_file(indexed.storage.path(key)).unwrap();
+    }
+    let writes = || {
+        indexed.write("gone and back", "another word");
+        Ok(())
+    };
+    let done = indexed.index.backfill(&Elsewhere(&indexed.storage, writes), &mut |_| Ok(())).unwrap();
+    assert_eq!(done.removed, 1);
+    assert_eq!(indexed.count("documents"), 2);
+    assert_eq!(indexed.found("another"), ["gone and back"]);
+}
