@@ -121,7 +121,7 @@ impl Bm25Index {
                 let hash = hash(data);
                 let present = writing.hash(key.as_str())?;
                 if present.as_ref() != Some(&hash) {
-                    if present.as_deref() != *known || storage.is_local() && !storage.exists(key)? {
+                    if present.as_deref() != *known || storage.is_local() && !storage.exists(key).unwrap_or(true) {
                         continue;
                     }
                     self.put(writing, key, data, &hash)?;

@@ -352,10 +352,20 @@ fn live_hits(
     matched: &MatchQuery,
     limit: usize,
 ) -> database::Result<Vec<Bm25Hit>> {
-    let mut ranking = reading.ranking(&matched.expression)?;
-    if let (true, Some(otherwise)) = (ranking.is_empty(), &matched.otherwise) {
-        ranking = reading.ranking(otherwise)?;
+    let mut hits = live_hits_of(&matched.expression, reading, storage, limit)?;
+    if let (true, Some(otherwise)) = (hits.is_empty(), &matched.otherwise) {
+        hits = live_hits_of(otherwise, reading, storage, limit)?;
     }
+    Ok(hits)
+}
+
+fn live_hits_of(
+    expression: &str,
+    reading: &Reading<'_>,
+    storage: &dyn Storage,
+    limit: usize,
+) -> database::Result<Vec<Bm25Hit>> {
+    let ranking = reading.ranking(expression)?;
     let mut hits = Vec::with_capacity(ranking.len().min(limit));
     let mut rest = ranking.as_slice();
     // All at once, unless some have gone.
@@ -363,11 +373,20 @@ fn live_hits(
         let (next, later) = rest.split_at(rest.len().min(limit - hits.len()));
         rest = later;
         let keys: Vec<Key> = reading.keys(next)?.into_iter().map(Key::from_listing).collect();
-        let existing = storage.existing(&keys)?;
+        let existing = visible(storage, &keys)?;
         let live = keys.into_iter().zip(next).zip(existing).filter(|(_, exists)| *exists);
         hits.extend(live.map(|((key, ranked), _)| Bm25Hit { key, score: score(ranked.rank) }));
     }
     Ok(hits)
+}
+
+/// Whether there is a value under each of these keys that this process can see. One bad entry on this machine must not
+/// make a search fail; a service that does not answer must.
+fn visible(storage: &dyn Storage, keys: &[Key]) -> Result<Vec<bool>> {
+    match storage.existing(keys) {
+        Err(_) if storage.is_local() => Ok(keys.iter().map(|key| storage.exists(key).unwrap_or(false)).collect()),
+        existing => existing,
+    }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

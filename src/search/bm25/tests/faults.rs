@@ -85,3 +85,84 @@ fn a_storage_elsewhere_may_write_to_the_index_before_it_says_what_it_has() {
     assert_eq!(indexed.count("documents"), 2);
     assert_eq!(indexed.found("another"), ["gone and back"]);
 }
+
+#[test]
+fn a_storage_elsewhere_that_does_not_answer_makes_a_search_fail() {
+    let indexed = Indexed::new();
+    indexed.write("a", "word");
+    let refused = || Err(Error::InvalidStorage("refused".to_owned()));
+    let query = Bm25Query::new("word", Match::Any, Normalization::None, usize::MAX);
+    assert!(indexed.index.search(&Elsewhere(&indexed.storage, refused), &query).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_entry_that_cannot_be_looked_at_is_no_hit_and_goes_with_the_next_backfill() {
+    let indexed = Indexed::new();
+    for key in ["a", "loop"] {
+        indexed.write(key, "word");
+    }
+    fs::remove_file(indexed.storage.path("loop")).unwrap();
+    std::os::unix::fs::symlink("loop", indexed.storage.path("loop")).unwrap();
+    for key in ["nul\0", &"n".repeat(300)] {
+        indexed.change(put(key, "word")).unwrap();
+    }
+    assert_eq!(indexed.found("word"), ["a"]);
+    assert_eq!(indexed.count("documents"), 4);
+    assert_eq!(indexed.backfill(), (0, 1, 3));
+    assert_eq!((indexed.found("word"), indexed.count("documents")), (vec!["a".to_owned()], 1));
+}
+
+/// A storage on this machine that may not look at one of its entries.
+struct Forbidden<'a>(&'a LocalFileStorage, &'a str);
+
+impl Storage for Forbidden<'_> {
+    fn write(&self, key: &Key, data: Bytes) -> Result<()> {
+        self.0.write(key, data)
+    }
+    fn read(&self, key: &Key) -> Result<Option<Bytes>> {
+        self.0.read(key)
+    }
+    fn delete(&self, key: &Key) -> Result<()> {
+        self.0.delete(key)
+    }
+    fn list(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.0.list(prefix)
+    }
+    fn entries(&self, prefix: &Prefix) -> Result<Vec<(Key, crate::storage::Version)>> {
+        let mut entries = self.0.entries(prefix)?;
+        entries.retain(|(key, _)| key.as_str() != self.1);
+        Ok(entries)
+    }
+    fn exists(&self, key: &Key) -> Result<bool> {
+        if key.as_str() == self.1 {
+            return Err(Error::Read { key: key.to_string(), source: ErrorKind::PermissionDenied.into() });
+        }
+        self.0.exists(key)
+    }
+}
+
+#[test]
+fn an_entry_that_may_not_be_looked_at_is_no_hit_and_stays_in_the_index() {
+    let indexed = Indexed::new();
+    for key in ["gone", "here", "private"] {
+        indexed.write(key, "word");
+    }
+    indexed.storage.delete(&parsed("gone")).unwrap();
+    let forbidden = Forbidden(&indexed.storage, "private");
+    let query = Bm25Query::new("word", Match::Any, Normalization::None, usize::MAX);
+    let hits = indexed.index.search(&forbidden, &query).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.key.as_str()).collect::<Vec<_>>(), ["here"]);
+    assert_eq!(indexed.index.backfill(&forbidden, &mut |_| Ok(())).unwrap().removed, 1);
+    assert_eq!(indexed.found("word").len(), 2);
+}
+
+#[test]
+fn other_forms_of_a_word_are_looked_for_where_all_entries_that_hold_it_have_gone() {
+    let indexed = Indexed::new();
+    indexed.write("a", "moving house");
+    indexed.write("b", "moved away");
+    assert_eq!(indexed.found("moving"), ["a"]);
+    fs::remove_file(indexed.storage.path("a")).unwrap();
+    assert_eq!(indexed.found("moving"), ["b"]);
+}
