@@ -34,6 +34,8 @@ pub enum Trouble {
     Broken(Fault),
     /// It may work at another time.
     Failed(Fault),
+    /// It is another file than the one that the work was begun in.
+    Replaced,
     /// The storage could not be asked for what was needed.
     Storage(Box<Error>),
 }
@@ -42,6 +44,16 @@ impl Trouble {
     /// Whether another process holds the database, so that another attempt would wait as long.
     pub fn is_busy(&self) -> bool {
         matches!(self, Trouble::Failed(fault) if fault.code == "SQLITE_BUSY")
+    }
+
+    /// What is to be reported of the index.
+    pub fn into_fault(self) -> Fault {
+        let (code, message) = match self {
+            Trouble::Broken(fault) | Trouble::Failed(fault) => return fault,
+            Trouble::Replaced => ("SQLITE_READONLY", "the index was replaced meanwhile".to_owned()),
+            Trouble::Storage(error) => ("SQLITE_ERROR", error.to_string()),
+        };
+        Fault { code: code.to_owned(), message, request_id: None }
     }
 }
 
@@ -138,6 +150,11 @@ impl Database {
         // The next one looks at the file anew.
         opened.iter_mut().for_each(|database| database.file = None);
         Ok(opened)
+    }
+
+    /// What was at the path when it was opened.
+    pub fn file(&self) -> Option<&Metadata> {
+        self.file.as_ref()
     }
 
     /// Whether `file` is the one that is open.

@@ -202,7 +202,8 @@ impl Bm25Index {
                 changes.iter().flat_map(|change| self.write(std::slice::from_ref(change))).collect()
             }
             Err(Trouble::Storage(error)) => vec![Err(Arc::new(*error)); changes.len()],
-            Err(Trouble::Broken(fault) | Trouble::Failed(fault)) => {
+            Err(trouble) => {
+                let fault = trouble.into_fault();
                 let failed = |change: &Change| {
                     let (key, source) = (change.key.to_string(), fault.clone());
                     match change.data {
@@ -229,13 +230,22 @@ impl Bm25Index {
 
     /// Does `work` in a transaction, and once more if the index had to be set aside.
     fn writing<T>(&self, work: impl Fn(&Writing<'_>) -> database::Result<T>) -> database::Result<T> {
+        self.writing_in(None, work).map(|(output, _)| output)
+    }
+
+    /// The same, and which file it was done in: nothing is done in another than the one that is `expected`, if one is.
+    fn writing_in<T>(
+        &self,
+        expected: Option<&Metadata>,
+        work: impl Fn(&Writing<'_>) -> database::Result<T>,
+    ) -> database::Result<(T, Option<Metadata>)> {
         let mut writer = lock(&self.writer);
         let before = fs::metadata(&self.path).ok();
-        match self.transact(&mut writer, &work) {
+        match self.transact(&mut writer, expected, &work) {
             Err(Trouble::Broken(fault)) => {
                 *writer = None;
                 self.put_aside(before.as_ref(), fault)?;
-                self.transact(&mut writer, &work)
+                self.transact(&mut writer, expected, &work)
             }
             done => done,
         }
@@ -244,8 +254,9 @@ impl Bm25Index {
     fn transact<T>(
         &self,
         writer: &mut Option<Database>,
+        expected: Option<&Metadata>,
         work: impl Fn(&Writing<'_>) -> database::Result<T>,
-    ) -> database::Result<T> {
+    ) -> database::Result<(T, Option<Metadata>)> {
         // One that was removed or replaced since is the index of nothing.
         let file = fs::metadata(&self.path).ok();
         let open = writer.take().filter(|open| file.is_some_and(|file| open.is_of(&file)));
@@ -257,10 +268,16 @@ impl Bm25Index {
                 writer.insert(Database::create(&self.path, self.folder.as_deref())?)
             }
         };
+        let file = writer.file().cloned();
+        if let (Some(expected), Some(file)) = (expected, &file)
+            && !is_same_index(expected, file)
+        {
+            return Err(Trouble::Replaced);
+        }
         let writing = writer.begin()?;
         let output = work(&writing)?;
         writing.commit()?;
-        Ok(output)
+        Ok((output, file))
     }
 
     /// What `read` gives, and once more if the index had to be set aside; `None` if there is no index.
@@ -337,10 +354,8 @@ impl Bm25Index {
 
     fn failed(&self, operation: &'static str, trouble: Trouble) -> Error {
         match trouble {
-            Trouble::Broken(source) | Trouble::Failed(source) => {
-                Error::Index { operation, path: self.path.clone(), source }
-            }
             Trouble::Storage(error) => *error,
+            trouble => Error::Index { operation, path: self.path.clone(), source: trouble.into_fault() },
         }
     }
 }
@@ -387,6 +402,11 @@ fn visible(storage: &dyn Storage, keys: &[Key]) -> Result<Vec<bool>> {
         Err(_) if storage.is_local() => Ok(keys.iter().map(|key| storage.exists(key).unwrap_or(false)).collect()),
         existing => existing,
     }
+}
+
+/// Whether both are one file, which was not removed meanwhile: the number of one that was goes to the next.
+fn is_same_index(left: &Metadata, right: &Metadata) -> bool {
+    same_file(left, right) && left.created().ok() == right.created().ok()
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -166,3 +166,55 @@ fn other_forms_of_a_word_are_looked_for_where_all_entries_that_hold_it_have_gone
     fs::remove_file(indexed.storage.path("a")).unwrap();
     assert_eq!(indexed.found("moving"), ["b"]);
 }
+
+#[test]
+fn a_backfill_whose_index_is_replaced_midway_starts_over() {
+    type Spoil = fn(&Indexed);
+    let spoils: [Spoil; 2] = [
+        |indexed| {
+            for suffix in ["", "-wal", "-shm"] {
+                let _ = fs::remove_file(with_suffix(indexed.index.path(), suffix));
+            }
+        },
+        |indexed| {
+            indexed.index.close();
+            fs::write(indexed.index.path(), "no database at all").unwrap();
+        },
+    ];
+    for (case, spoil) in spoils.into_iter().enumerate() {
+        let indexed = Indexed::new();
+        for number in 0..600 {
+            indexed.storage.write(&parsed(&format!("{number}")), Bytes::from_static(b"word")).unwrap();
+        }
+        // All but some of them are known, and would be thought to be in the successor.
+        indexed.backfill();
+        for number in 0..300 {
+            fs::write(indexed.storage.path(&format!("{number}")), "other words").unwrap();
+        }
+        let mut calls = 0;
+        let mut progress = |_| {
+            calls += 1;
+            if calls == 1 {
+                spoil(&indexed);
+            }
+            Ok(())
+        };
+        let done = indexed.index.backfill(&indexed.storage, &mut progress).unwrap();
+        assert_eq!(done, Backfilled { indexed: 600, unchanged: 0, removed: 0 });
+        assert_eq!(indexed.found("word").len(), 600, "{case}");
+        assert_eq!(indexed.index.take_set_aside().len(), case);
+        assert!(!indexed.database().query_row("PRAGMA user_version", [], |row| row.get::<_, bool>(0)).unwrap());
+    }
+}
+
+#[test]
+fn a_backfill_whose_index_is_replaced_again_and_again_reports_it() {
+    let indexed = Indexed::new();
+    for number in 0..600 {
+        indexed.storage.write(&parsed(&format!("{number}")), Bytes::from_static(b"word")).unwrap();
+    }
+    let mut progress =
+        |_| fs::remove_file(indexed.index.path()).map_err(|source| Error::List { prefix: String::new(), source });
+    let error = indexed.index.backfill(&indexed.storage, &mut progress).unwrap_err();
+    assert!(matches!(error, Error::Index { .. }), "{error}");
+}
