@@ -612,6 +612,16 @@ describe("a user's storage that fails", () => {
   })
 })
 
+describe.each([['/a', 'b'], ['a/', 'b'], ['', 'b'], [''], ['/']])("keys of a user's storage", (...keys: string[]) => {
+  it(`that are ${JSON.stringify(keys)} come back as they are`, async () => {
+    const storage = new MapStorage()
+    for (const key of keys) await storage.write(key, encode('zebra'))
+    const strategy = new Bm25SearchStrategy({ dbPath: dbPathIn(scratchDirectory()) })
+    await strategy.backfill(storage)
+    expect(keysOf(await strategy.search(storage, 'zebra')).sort()).toEqual([...keys].sort())
+  })
+})
+
 describe('a sandbox', () => {
   it('is refused by the constructor together with the strategy', () => {
     const strategy = new Bm25SearchStrategy()

@@ -337,8 +337,9 @@ fn found_to_js(env: &Env, (hits, index): Found) -> Result<Unknown<'static>> {
     tell(env, &index)?;
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
     let scores = Float64ArraySlice::copy_from(env, scores)?;
-    // Those of our storages hold no two slashes in a row.
-    if hits.iter().any(|hit| hit.key.as_str().contains("//")) {
+    // Keys of other storages may be anything, also what cannot be told from the slashes between two.
+    let is_inseparable = |key: &str| key.is_empty() || key.starts_with('/') || key.ends_with('/') || key.contains("//");
+    if hits.iter().any(|hit| is_inseparable(hit.key.as_str())) {
         let keys: Vec<&str> = hits.iter().map(|hit| hit.key.as_str()).collect();
         return foreign::call(env, "ranked", (keys, scores));
     }
