@@ -140,10 +140,11 @@ impl Database {
         };
         // Whoever may write may also recover what a killed process left, and read beside other processes.
         match open(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            Err(Trouble::Failed(_)) if !platform::is_writable(path) => {}
+            Err(Trouble::Failed(_)) if !platform::is_writable(path) && !has_log(path) => {}
             opened => return opened,
         }
-        // Where nobody may write, nobody does: the file is read without the files that SQLite coordinates writers by.
+        // Where nobody may write, nobody does: the file is read without the files that SQLite coordinates writers by. What
+        // is in a log would be passed over in silence.
         let uri = immutable_uri(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let mut opened = open(&uri, flags)?;
@@ -468,6 +469,13 @@ fn fault(error: &rusqlite::Error) -> Fault {
     let number = error.sqlite_error().map_or(1, |error| error.extended_code & 0xff);
     let name = usize::try_from(number).ok().and_then(|number| NAMES.get(number)).unwrap_or(&NAMES[1]);
     Fault { code: format!("SQLITE_{name}"), message: error.to_string(), request_id: None }
+}
+
+/// Whether changes may be beside the file that are not in it yet.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// The file as one that nobody changes, in SQLite's notation.
