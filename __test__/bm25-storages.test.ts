@@ -317,6 +317,41 @@ describe('an explicit dbPath', () => {
   })
 })
 
+describe('a view in memory', () => {
+  async function twoViews(options: { limit?: number; match?: 'any' | 'all' }) {
+    const storage = new InMemoryStorage(new Bm25SearchStrategy({ dbPath: dbPathIn(scratchDirectory()), ...options }))
+    const [one, two] = [storage.namespace('zebras/one'), storage.namespace('zebras/two')]
+    await one.write('k.md', encode('an otter'))
+    await one.namespace('deep').write('l.md', encode('one otter and a heron, to be found last'))
+    for (let n = 0; n < 3; n++) await two.write(`${n}.md`, encode('otter otter otter'))
+    return { storage, one, two }
+  }
+
+  it('has as many hits as the limit says, whatever is in the others', async () => {
+    const { storage, one } = await twoViews({ limit: 2 })
+    expect(keysOf(await one.search!('otter'))).toEqual(['k.md', 'deep/l.md'])
+    expect(keysOf(await one.namespace('deep').search!('otter'))).toEqual(['l.md'])
+    expect(await storage.search('otter')).toHaveLength(2)
+  })
+
+  it.each(['any', 'all'] as const)('is not found by its own name, with match %s', async (match) => {
+    const { storage, one } = await twoViews({ match })
+    expect(await one.search!('zebras')).toEqual([])
+    expect(keysOf(await one.search!('one'))).toEqual(['deep/l.md'])
+    expect(await one.namespace('deep').search!('deep')).toEqual([])
+    expect(keysOf(await one.search!('deep'))).toEqual(['deep/l.md'])
+    expect(await storage.search('zebras')).toHaveLength(5)
+  })
+
+  it('is searched by the search of a subclass of the strategy', async () => {
+    class Everything extends Bm25SearchStrategy {
+      override search: Bm25SearchStrategy['search'] = async () => ['a/k', 'b/l'].map((key) => ({ key, score: 1 }))
+    }
+    const storage = new InMemoryStorage(new Everything({ dbPath: dbPathIn(scratchDirectory()) }))
+    expect(await storage.namespace('a').search!('otter')).toEqual([{ key: 'k', score: 1 }])
+  })
+})
+
 describe('an explicit dbPath that serves one storage already', () => {
   it('refuses a second folder, and names the index and both folders', async () => {
     const root = scratchDirectory()

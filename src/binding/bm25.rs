@@ -142,10 +142,16 @@ impl Bm25SearchStrategy {
         this: This<'env>,
         storage: Unknown<'env>,
         query: Unknown<'_>,
+        within: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
         let arguments = (|| {
             let query = options::lossy_text(env, "query", query)?;
-            let query = Bm25Query::new(&query, self.which, self.normalization, self.limit);
+            // What the keys of a view begin with: only the script says so.
+            let within = match within.get_type()? {
+                ValueType::String => options::lossy_text(env, "within", within)?,
+                _ => String::new(),
+            };
+            let query = Bm25Query::within(&within, &query, self.which, self.normalization, self.limit);
             Ok((self.index_of(env, &this, storage)?, query))
         })();
         let search = |storage: &dyn Storage, (index, query): (Arc<Bm25Index>, Bm25Query)| {

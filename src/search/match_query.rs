@@ -18,6 +18,7 @@
 use std::borrow::Cow;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
 
 use super::normalization::Normalization;
 use super::stop_words::is_stop_word;
@@ -42,30 +43,51 @@ pub struct MatchQuery {
     pub otherwise: Option<String>,
 }
 
-/// What to match for `question`; `None` if no term is left, so that nothing can match.
-pub fn match_query(question: &str, which: Match) -> Option<MatchQuery> {
+/// What to match for `question` in entries whose keys begin with `within`; `None` if no term is left, so that nothing can
+/// match.
+pub fn match_query(question: &str, which: Match, within: &str) -> Option<MatchQuery> {
     let tokens = TokenSet::of(&without_accents(question));
     let is_term = |token: &&str| !(token.len() == 1 || is_stop_word(token));
     let mut terms: Vec<&str> = tokens.iter().filter(is_term).collect();
     // As the Python SDK does: scores are sums of floating-point numbers, which depend on the order of the terms.
     terms.sort_unstable();
+    let common = TokenSet::of(&folded(within));
+    // What every key has in common says nothing of an entry: such words are looked for in contents only.
+    let unless_common = |beginning: &str, expression: String| {
+        let beginning = folded(beginning);
+        if common.iter().any(|word| word.starts_with(&beginning)) {
+            format!("content : ({expression})")
+        } else {
+            expression
+        }
+    };
+    let begins_with = |term: &str| unless_common(term, prefix(term));
     match (terms.as_slice(), which) {
         ([], _) => None,
         ([term], Match::Any) => {
             let stem = beginning(term);
-            let otherwise = (stem != *term).then(|| prefix(stem));
-            Some(MatchQuery { expression: prefix(term), otherwise })
+            let otherwise = (stem != *term).then(|| begins_with(stem));
+            Some(MatchQuery { expression: begins_with(term), otherwise })
         }
         (terms, Match::Any) => {
-            let alternatives: Vec<_> =
-                terms.iter().map(|term| format!("\"{term}\" OR {}", prefix(beginning(term)))).collect();
-            Some(MatchQuery { expression: alternatives.join(" OR "), otherwise: None })
+            let alternatives = terms.iter().map(|term| {
+                let stem = beginning(term);
+                unless_common(stem, format!("\"{term}\" OR {}", prefix(stem)))
+            });
+            Some(MatchQuery { expression: alternatives.collect::<Vec<_>>().join(" OR "), otherwise: None })
         }
         (terms, Match::All) => {
-            let prefixes: Vec<_> = terms.iter().map(|term| prefix(term)).collect();
-            Some(MatchQuery { expression: prefixes.join(" "), otherwise: None })
+            // Two terms side by side must both match, but not where one of them is in parentheses.
+            let prefixes: Vec<_> = terms.iter().map(|term| begins_with(term)).collect();
+            let and = if within.is_empty() { " " } else { " AND " };
+            Some(MatchQuery { expression: prefixes.join(and), otherwise: None })
         }
     }
+}
+
+/// A text as FTS5 compares it, without any accent.
+fn folded(text: &str) -> String {
+    text.to_lowercase().nfd().filter(|char| !is_passed_over(*char)).collect()
 }
 
 /// `question` without the accents that are characters of their own, where they are none. FTS5 passes over them within a
@@ -112,11 +134,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn any(question: &str) -> Option<String> {
-        match_query(question, Match::Any).map(|query| query.expression)
+        match_query(question, Match::Any, "").map(|query| query.expression)
     }
 
     fn all(question: &str) -> Option<String> {
-        match_query(question, Match::All).map(|query| query.expression)
+        match_query(question, Match::All, "").map(|query| query.expression)
     }
 
     #[test]
@@ -133,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_single_term_is_matched_as_the_python_sdk_does_and_by_its_stem_if_that_finds_nothing() {
-        let query = match_query("Moving?", Match::Any);
+        let query = match_query("Moving?", Match::Any, "");
         let expected = MatchQuery { expression: r#""moving" *"#.to_owned(), otherwise: Some(r#""mov" *"#.to_owned()) };
         assert_eq!(query, Some(expected));
-        assert_eq!(match_query("dark", Match::Any).and_then(|query| query.otherwise), None);
-        assert_eq!(match_query("Moving?", Match::All).and_then(|query| query.otherwise), None);
+        assert_eq!(match_query("dark", Match::Any, "").and_then(|query| query.otherwise), None);
+        assert_eq!(match_query("Moving?", Match::All, "").and_then(|query| query.otherwise), None);
     }
 
     #[test]
@@ -168,6 +190,17 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_all_keys_have_in_common_is_looked_for_in_contents_only() {
+        let within = |question, which| match_query(question, which, "Agents/Café/").unwrap();
+        assert_eq!(within("agent", Match::Any).expression, r#"content : ("agent" *)"#);
+        assert_eq!(
+            within("agents mode", Match::Any).expression,
+            r#"content : ("agents" OR "agent" *) OR "mode" OR "mode" *"#
+        );
+        assert_eq!(within("mode cafe", Match::All).expression, r#"content : ("cafe" *) AND "mode" *"#);
+    }
+
+    #[test]
     fn a_beginning_that_says_nothing_is_not_searched_for() {
         for (term, expected) in [("using", "using"), ("dying", "dying"), ("x_ing", "x_ing"), ("cafés", "cafés")] {
             assert_eq!(beginning(term), expected);
@@ -186,7 +219,7 @@ mod tests {
         #[test]
         fn whatever_is_between_quotes_is_a_word(question in "(\\PC|[\"*^():{}+\\-\0]|AND |OR |NOT |NEAR){0,40}") {
             for which in [Match::Any, Match::All] {
-                let Some(query) = match_query(&question, which) else { continue };
+                let Some(query) = match_query(&question, which, "") else { continue };
                 let mut parts = query.expression.split('"');
                 prop_assert_eq!(parts.next(), Some(""));
                 let parts: Vec<&str> = parts.collect();

@@ -28,7 +28,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 pub use backfill::{Backfilled, Progress};
-use database::{Database, Reading, Trouble, Writing};
+use database::{Database, Ranked, Reading, Trouble, Writing};
 
 use super::match_query::{Match, MatchQuery, match_query};
 use super::normalization::Normalization;
@@ -57,12 +57,20 @@ pub struct Bm25Query {
     /// `None` if no term is left of it.
     matched: Option<MatchQuery>,
     limit: usize,
+    /// What the keys begin with, and are given without.
+    within: String,
 }
 
 impl Bm25Query {
     /// At most `limit` entries that match `question`.
     pub fn new(question: &str, which: Match, normalization: Normalization, limit: usize) -> Self {
-        Bm25Query { matched: match_query(&normalization.apply(question), which), limit }
+        Self::within("", question, which, normalization, limit)
+    }
+
+    /// The same in a view of the storage: of the entries whose keys begin with `prefix`, which are given without it.
+    pub fn within(prefix: &str, question: &str, which: Match, normalization: Normalization, limit: usize) -> Self {
+        let matched = match_query(&normalization.apply(question), which, prefix);
+        Bm25Query { matched, limit, within: prefix.to_owned() }
     }
 }
 
@@ -170,7 +178,7 @@ impl Bm25Index {
                 Err(error) => return Err(error),
             }
         }
-        let hits = self.reading(|reader| live_hits(&reader.read()?, storage, matched, query.limit))?;
+        let hits = self.reading(|reader| live_hits(&reader.read()?, storage, matched, query))?;
         Ok(hits.unwrap_or_default())
     }
 
@@ -365,11 +373,11 @@ fn live_hits(
     reading: &Reading<'_>,
     storage: &dyn Storage,
     matched: &MatchQuery,
-    limit: usize,
+    query: &Bm25Query,
 ) -> database::Result<Vec<Bm25Hit>> {
-    let mut hits = live_hits_of(&matched.expression, reading, storage, limit)?;
+    let mut hits = live_hits_of(&matched.expression, reading, storage, query)?;
     if let (true, Some(otherwise)) = (hits.is_empty(), &matched.otherwise) {
-        hits = live_hits_of(otherwise, reading, storage, limit)?;
+        hits = live_hits_of(otherwise, reading, storage, query)?;
     }
     Ok(hits)
 }
@@ -378,19 +386,37 @@ fn live_hits_of(
     expression: &str,
     reading: &Reading<'_>,
     storage: &dyn Storage,
-    limit: usize,
+    Bm25Query { limit, within, .. }: &Bm25Query,
 ) -> database::Result<Vec<Bm25Hit>> {
+    /// Of the entries of a view, nobody knows how many are among the next ones.
+    const FEWEST_WITHIN: usize = 256;
+
     let ranking = reading.ranking(expression)?;
-    let mut hits = Vec::with_capacity(ranking.len().min(limit));
+    let mut hits = Vec::with_capacity(ranking.len().min(*limit));
     let mut rest = ranking.as_slice();
+    let mut candidates: Vec<(Key, &Ranked)> = Vec::new();
     // All at once, unless some have gone.
-    while hits.len() < limit && !rest.is_empty() {
-        let (next, later) = rest.split_at(rest.len().min(limit - hits.len()));
-        rest = later;
-        let keys: Vec<Key> = reading.keys(next)?.into_iter().map(Key::from_listing).collect();
+    while hits.len() < *limit {
+        let missing = limit - hits.len();
+        while candidates.len() < missing && !rest.is_empty() {
+            let next = if within.is_empty() { missing } else { missing.max(FEWEST_WITHIN) };
+            let (next, later) = rest.split_at(rest.len().min(next));
+            rest = later;
+            let ranked = reading.keys(next)?.into_iter().zip(next);
+            let own = ranked.filter(|(key, _)| key.starts_with(within.as_str()));
+            candidates.extend(own.map(|(key, ranked)| (Key::from_listing(key), ranked)));
+        }
+        if candidates.is_empty() {
+            break;
+        }
+        let later = candidates.split_off(candidates.len().min(missing));
+        let (keys, ranked): (Vec<Key>, Vec<&Ranked>) = mem::replace(&mut candidates, later).into_iter().unzip();
         let existing = visible(storage, &keys)?;
-        let live = keys.into_iter().zip(next).zip(existing).filter(|(_, exists)| *exists);
-        hits.extend(live.map(|((key, ranked), _)| Bm25Hit { key, score: score(ranked.rank) }));
+        let live = keys.into_iter().zip(ranked).zip(existing).filter(|(_, exists)| *exists);
+        hits.extend(live.map(|((key, ranked), _)| {
+            let key = if within.is_empty() { key } else { Key::from_listing(key.as_str()[within.len()..].to_owned()) };
+            Bm25Hit { key, score: score(ranked.rank) }
+        }));
     }
     Ok(hits)
 }

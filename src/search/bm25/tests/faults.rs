@@ -218,3 +218,28 @@ fn a_backfill_whose_index_is_replaced_again_and_again_reports_it() {
     let error = indexed.index.backfill(&indexed.storage, &mut progress).unwrap_err();
     assert!(matches!(error, Error::Index { .. }), "{error}");
 }
+
+#[test]
+fn a_view_is_searched_for_its_own_entries_as_if_its_keys_had_no_prefix() {
+    let indexed = Indexed::new();
+    for number in 0..300 {
+        indexed.write(&format!("agents/b/{number:03}"), "word word");
+    }
+    indexed.write("agents/a/gone", "word word word");
+    indexed.write("agents/a/note", "a word");
+    indexed.write("agents/a/other", "no agent but another word among many");
+    fs::remove_file(indexed.storage.path("agents/a/gone")).unwrap();
+    let found = |question: &str, which, limit| {
+        let query = Bm25Query::within("agents/a/", question, which, Normalization::None, limit);
+        let hits = indexed.index.search(&indexed.storage, &query).unwrap();
+        hits.into_iter().map(|hit| hit.key.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("word", Match::Any, 1), ["note"]);
+    assert_eq!(found("word", Match::Any, 9), ["note", "other"]);
+    assert_eq!(found("note", Match::Any, 9), ["note"]);
+    for which in [Match::Any, Match::All] {
+        assert_eq!(found("agent", which, 9), ["other"]);
+    }
+    assert_eq!(found("agents word", Match::All, 9), [""; 0]);
+    assert_eq!(found("agent another", Match::All, 9), ["other"]);
+}
