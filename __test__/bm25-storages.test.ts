@@ -90,6 +90,29 @@ describe('one strategy for many folders', () => {
     await strategy.close()
   })
 
+  it.runIf(process.platform === 'linux')('keeps the files of so many open, and searches the others too', async () => {
+    const result = await runScript<{ found: number; open: number }>(`
+      const { LocalFileStorage } = await load('native')
+      const { Bm25SearchStrategy } = await import('strands-native/storage/search')
+      const { readdirSync, readlinkSync } = await import('node:fs')
+      const { setTimeout } = await import('node:timers/promises')
+      const searchStrategy = new Bm25SearchStrategy()
+      const storages = Array.from({ length: 200 }, (_, n) =>
+        new LocalFileStorage(${JSON.stringify(scratchDirectory())} + '/f' + n, { searchStrategy }))
+      for (const storage of storages) await storage.write('k.md', new TextEncoder().encode('zebra'))
+      let found = 0
+      for (const storage of storages) found += (await storage.search('zebra')).length
+      const target = (fd) => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
+      const count = () => new Set(readdirSync('/proc/self/fd').map(target).filter((path) => path.endsWith('.sqlite'))).size
+      // What is let go is closed in its own time.
+      for (let tries = 0; count() > 64 && tries < 100; tries++) await setTimeout(20)
+      console.log(JSON.stringify({ found, open: count() }))
+    `)
+    expect(result.found).toBe(200)
+    expect(result.open).toBeLessThanOrEqual(64)
+    expect(result.open).toBeGreaterThan(0)
+  })
+
   it.each([
     ['a trailing slash', '/'],
     ['a dot', '/.'],

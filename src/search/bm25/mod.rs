@@ -15,6 +15,7 @@
 
 mod backfill;
 mod database;
+mod indexes;
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -29,6 +30,7 @@ use uuid::Uuid;
 
 pub use backfill::{Backfilled, Progress};
 use database::{Database, Ranked, Reading, Trouble, Writing};
+pub use indexes::Indexes;
 
 use super::match_query::{Match, MatchQuery, match_query};
 use super::normalization::Normalization;
