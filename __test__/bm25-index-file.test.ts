@@ -2,6 +2,7 @@
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -529,6 +530,31 @@ describe('where nothing may be written', () => {
     expect(warned).toEqual([])
     expect(beside(folder).sort()).toEqual(before)
     chmodSync(dirname(folder), 0o755)
+  })
+
+  it.each([
+    ['the rest of a log makes a search say that it cannot be read', false],
+    ['an empty log does not keep a search from the index', true],
+  ])('%s', async (_, isEmpty) => {
+    const { folder, index, storage, strategy } = openFolder()
+    await fill(storage, entries)
+    // As a crash leaves them, and a copy without what SQLite makes anew.
+    const copy = join(scratchDirectory(), 'memory')
+    cpSync(folder, copy, { recursive: true })
+    if (isEmpty) {
+      await strategy.close()
+      writeFileSync(`${index}-wal`, '')
+    }
+    for (const suffix of ['', '-wal']) cpSync(index + suffix, indexBeside(copy) + suffix)
+    await strategy.close()
+    forbid(copy, { directory: 0o555, file: 0o444 })
+    const search = await asAnother(
+      copy,
+      `console.log(JSON.stringify(await outcome(storage.search('zebra').then(keys))))`,
+    )
+    if (isEmpty) expect(search).toEqual({ value: ['a.md', 'sub/b.md'] })
+    else expect(search).toMatchObject({ rejected: 'StorageError', code: expect.stringMatching(/^SQLITE_/) })
+    chmodSync(dirname(copy), 0o755)
   })
 
   it('a write says that it failed, indexing that it was not indexed, and a backfill that it could not', async () => {

@@ -90,6 +90,29 @@ describe('one strategy for many folders', () => {
     await strategy.close()
   })
 
+  it.runIf(process.platform === 'linux')('keeps the files of so many open, and searches the others too', async () => {
+    const result = await runScript<{ found: number; open: number }>(`
+      const { LocalFileStorage } = await load('native')
+      const { Bm25SearchStrategy } = await import('strands-native/storage/search')
+      const { readdirSync, readlinkSync } = await import('node:fs')
+      const { setTimeout } = await import('node:timers/promises')
+      const searchStrategy = new Bm25SearchStrategy()
+      const storages = Array.from({ length: 200 }, (_, n) =>
+        new LocalFileStorage(${JSON.stringify(scratchDirectory())} + '/f' + n, { searchStrategy }))
+      for (const storage of storages) await storage.write('k.md', new TextEncoder().encode('zebra'))
+      let found = 0
+      for (const storage of storages) found += (await storage.search('zebra')).length
+      const target = (fd) => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
+      const count = () => new Set(readdirSync('/proc/self/fd').map(target).filter((path) => path.endsWith('.sqlite'))).size
+      // What is let go is closed in its own time.
+      for (let tries = 0; count() > 64 && tries < 100; tries++) await setTimeout(20)
+      console.log(JSON.stringify({ found, open: count() }))
+    `)
+    expect(result.found).toBe(200)
+    expect(result.open).toBeLessThanOrEqual(64)
+    expect(result.open).toBeGreaterThan(0)
+  })
+
   it.each([
     ['a trailing slash', '/'],
     ['a dot', '/.'],
@@ -314,6 +337,41 @@ describe('an explicit dbPath', () => {
     expect(keysOf(await mem.search!('zebra'))).toEqual(['k.md'])
     expect(keysOf(await memory.search!('zebra'))).toEqual(['l.md'])
     expect(keysOf(await storage.search('zebra')).sort()).toEqual(['mem/k.md', 'memory/l.md'])
+  })
+})
+
+describe('a view in memory', () => {
+  async function twoViews(options: { limit?: number; match?: 'any' | 'all' }) {
+    const storage = new InMemoryStorage(new Bm25SearchStrategy({ dbPath: dbPathIn(scratchDirectory()), ...options }))
+    const [one, two] = [storage.namespace('zebras/one'), storage.namespace('zebras/two')]
+    await one.write('k.md', encode('an otter'))
+    await one.namespace('deep').write('l.md', encode('one otter and a heron, to be found last'))
+    for (let n = 0; n < 3; n++) await two.write(`${n}.md`, encode('otter otter otter'))
+    return { storage, one, two }
+  }
+
+  it('has as many hits as the limit says, whatever is in the others', async () => {
+    const { storage, one } = await twoViews({ limit: 2 })
+    expect(keysOf(await one.search!('otter'))).toEqual(['k.md', 'deep/l.md'])
+    expect(keysOf(await one.namespace('deep').search!('otter'))).toEqual(['l.md'])
+    expect(await storage.search('otter')).toHaveLength(2)
+  })
+
+  it.each(['any', 'all'] as const)('is not found by its own name, with match %s', async (match) => {
+    const { storage, one } = await twoViews({ match })
+    expect(await one.search!('zebras')).toEqual([])
+    expect(keysOf(await one.search!('one'))).toEqual(['deep/l.md'])
+    expect(await one.namespace('deep').search!('deep')).toEqual([])
+    expect(keysOf(await one.search!('deep'))).toEqual(['deep/l.md'])
+    expect(await storage.search('zebras')).toHaveLength(5)
+  })
+
+  it('is searched by the search of a subclass of the strategy', async () => {
+    class Everything extends Bm25SearchStrategy {
+      override search: Bm25SearchStrategy['search'] = async () => ['a/k', 'b/l'].map((key) => ({ key, score: 1 }))
+    }
+    const storage = new InMemoryStorage(new Everything({ dbPath: dbPathIn(scratchDirectory()) }))
+    expect(await storage.namespace('a').search!('otter')).toEqual([{ key: 'k', score: 1 }])
   })
 })
 
@@ -609,6 +667,16 @@ describe("a user's storage that fails", () => {
     await strategy.remove(storage, '/a//b.md')
     expect(await strategy.search(storage, 'walrus')).toEqual([])
     expect(keysOf(await strategy.search(storage, 'zebra')).sort()).toEqual(keys.slice(1).sort())
+  })
+})
+
+describe.each([['/a', 'b'], ['a/', 'b'], ['', 'b'], [''], ['/']])("keys of a user's storage", (...keys: string[]) => {
+  it(`that are ${JSON.stringify(keys)} come back as they are`, async () => {
+    const storage = new MapStorage()
+    for (const key of keys) await storage.write(key, encode('zebra'))
+    const strategy = new Bm25SearchStrategy({ dbPath: dbPathIn(scratchDirectory()) })
+    await strategy.backfill(storage)
+    expect(keysOf(await strategy.search(storage, 'zebra')).sort()).toEqual([...keys].sort())
   })
 })
 

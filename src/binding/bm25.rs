@@ -1,9 +1,9 @@
 //! `Bm25SearchStrategy`.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use bytes::Bytes;
 use napi::bindgen_prelude::*;
@@ -16,7 +16,9 @@ use super::questions::Asked;
 use super::storage::Backend;
 use super::{foreign, options, remote};
 use crate::error::{Error as CoreError, Result as CoreResult};
-use crate::search::bm25::{Backfilled, Bm25Hit, Bm25Index, Bm25Query, Change, SetAside, index_path, is_hidden};
+use crate::search::bm25::{
+    Backfilled, Bm25Hit, Bm25Index, Bm25Query, Change, Indexes, SetAside, index_path, is_hidden,
+};
 use crate::search::match_query::Match;
 use crate::search::normalization::Normalization;
 use crate::storage::Storage;
@@ -33,8 +35,7 @@ pub struct Bm25SearchStrategy {
     which: Match,
     limit: usize,
     normalization: Normalization,
-    /// The indexes in use, by where they are.
-    indexes: RefCell<HashMap<PathBuf, Arc<Bm25Index>>>,
+    indexes: RefCell<Indexes>,
     changes: Batches<Arc<Bm25Index>>,
 }
 
@@ -142,10 +143,16 @@ impl Bm25SearchStrategy {
         this: This<'env>,
         storage: Unknown<'env>,
         query: Unknown<'_>,
+        within: Unknown<'_>,
     ) -> Result<Unknown<'env>> {
         let arguments = (|| {
             let query = options::lossy_text(env, "query", query)?;
-            let query = Bm25Query::new(&query, self.which, self.normalization, self.limit);
+            // What the keys of a view begin with: only the script says so.
+            let within = match within.get_type()? {
+                ValueType::String => options::lossy_text(env, "within", within)?,
+                _ => String::new(),
+            };
+            let query = Bm25Query::within(&within, &query, self.which, self.normalization, self.limit);
             Ok((self.index_of(env, &this, storage)?, query))
         })();
         let search = |storage: &dyn Storage, (index, query): (Arc<Bm25Index>, Bm25Query)| {
@@ -219,7 +226,7 @@ impl Bm25SearchStrategy {
     #[napi(ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env, this: This<'env>) -> Result<Unknown<'env>> {
         foreign::call::<_, bool>(env, "unclaim", (*this,))?;
-        let indexes: Vec<Arc<Bm25Index>> = self.indexes.borrow_mut().drain().map(|(_, index)| index).collect();
+        let indexes = self.indexes.borrow_mut().take_all();
         let close_all = move |()| {
             indexes.iter().for_each(|index| index.close());
             Ok(())
@@ -294,11 +301,26 @@ impl Bm25SearchStrategy {
                 ));
             }
         };
-        let mut indexes = self.indexes.borrow_mut();
-        let index =
-            indexes.entry(path.clone()).or_insert_with(|| Arc::new(Bm25Index::new(path, folder, self.normalization)));
-        Ok(Arc::clone(index))
+        let (index, superfluous) = {
+            let mut indexes = self.indexes.borrow_mut();
+            let index = indexes.get_or_make(path, |path| Bm25Index::new(path, folder, self.normalization));
+            (index, indexes.take_superfluous())
+        };
+        let_go(env, superfluous)?;
+        Ok(index)
     }
+}
+
+/// Closes indexes that nobody uses, on another thread: there may be something to write for it.
+fn let_go(env: &Env, indexes: Vec<Arc<Bm25Index>>) -> Result<()> {
+    if indexes.is_empty() {
+        return Ok(());
+    }
+    indexes.iter().try_for_each(|index| tell(env, index))?;
+    // Without a thread they are closed here.
+    let thread = thread::Builder::new().name("strands-native closer".into());
+    drop(thread.spawn(move || drop(indexes)));
+    Ok(())
 }
 
 /// Does `work` on another thread with a storage that is not ours, and with a callback for progress.
@@ -337,8 +359,9 @@ fn found_to_js(env: &Env, (hits, index): Found) -> Result<Unknown<'static>> {
     tell(env, &index)?;
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
     let scores = Float64ArraySlice::copy_from(env, scores)?;
-    // Those of our storages hold no two slashes in a row.
-    if hits.iter().any(|hit| hit.key.as_str().contains("//")) {
+    // Keys of other storages may be anything, also what cannot be told from the slashes between two.
+    let is_inseparable = |key: &str| key.is_empty() || key.starts_with('/') || key.ends_with('/') || key.contains("//");
+    if hits.iter().any(|hit| is_inseparable(hit.key.as_str())) {
         let keys: Vec<&str> = hits.iter().map(|hit| hit.key.as_str()).collect();
         return foreign::call(env, "ranked", (keys, scores));
     }

@@ -44,10 +44,23 @@
     }
   }
 
+  /** Whether a storage is one of ours whose `search` nobody has overridden. */
+  function searchesByStrategy(storage) {
+    const ours = originals.get(prototypeOf(storage))
+    return !!ours && storage.search === ours[STORAGE_METHODS.indexOf('search')]
+  }
+
+  /** The index that a storage of ours searches in, if it is one of ours, which can search in a part of it. */
+  function indexOf(storage) {
+    const strategy = searchesByStrategy(storage) ? storage[STRATEGY] : undefined
+    const isOurs = ({ prototype }) =>
+      Object.prototype.isPrototypeOf.call(prototype, strategy) && strategy.search === prototype.search
+    return loaded.Bm25SearchStrategy.some(isOurs) ? strategy : undefined
+  }
+
   /** The keyword search that a storage of ours searches by, if it does. */
   function keywordSearchOf(storage) {
-    const ours = originals.get(prototypeOf(storage))
-    if (!ours || storage.search !== ours[STORAGE_METHODS.indexOf('search')]) return undefined
+    if (!searchesByStrategy(storage)) return undefined
     const strategy = storage[STRATEGY] ?? functions.KeywordSearchStrategy
     const isKeywordSearch = (Class) => strategy === Class || strategy instanceof Class
     return loaded.KeywordSearchStrategy.some(isKeywordSearch) ? strategy : undefined
@@ -498,6 +511,8 @@
       if (keywordSearch) {
         // It counts the words of keys, and those of the prefix are in none of the view's.
         view.search = async (query) => keywordSearch.search(view, query)
+      } else if (indexOf(storage)) {
+        view.search = async (query) => indexOf(storage).search(storage, query, prefix)
       } else if (typeof storage.search === 'function') {
         view.search = async (query) => {
           const results = await storage.search(query)

@@ -16,9 +16,9 @@
 //! Words hold letters, numbers and underscores. In quotes, each is a string to FTS5.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
 
 use super::normalization::Normalization;
 use super::stop_words::is_stop_word;
@@ -43,43 +43,71 @@ pub struct MatchQuery {
     pub otherwise: Option<String>,
 }
 
-/// What to match for `question`; `None` if no term is left, so that nothing can match.
-pub fn match_query(question: &str, which: Match) -> Option<MatchQuery> {
+/// What to match for `question` in entries whose keys begin with `within`; `None` if no term is left, so that nothing can
+/// match.
+pub fn match_query(question: &str, which: Match, within: &str) -> Option<MatchQuery> {
     let tokens = TokenSet::of(&without_accents(question));
     let is_term = |token: &&str| !(token.len() == 1 || is_stop_word(token));
     let mut terms: Vec<&str> = tokens.iter().filter(is_term).collect();
     // As the Python SDK does: scores are sums of floating-point numbers, which depend on the order of the terms.
     terms.sort_unstable();
+    let common = TokenSet::of(&folded(within));
+    // What every key has in common says nothing of an entry: such words are looked for in contents only.
+    let unless_common = |beginning: &str, expression: String| {
+        let beginning = folded(beginning);
+        if common.iter().any(|word| word.starts_with(&beginning)) {
+            format!("content : ({expression})")
+        } else {
+            expression
+        }
+    };
+    let begins_with = |term: &str| unless_common(term, prefix(term));
     match (terms.as_slice(), which) {
         ([], _) => None,
         ([term], Match::Any) => {
             let stem = beginning(term);
-            let otherwise = (stem != *term).then(|| prefix(stem));
-            Some(MatchQuery { expression: prefix(term), otherwise })
+            let otherwise = (stem != *term).then(|| begins_with(stem));
+            Some(MatchQuery { expression: begins_with(term), otherwise })
         }
         (terms, Match::Any) => {
-            let alternatives: Vec<_> =
-                terms.iter().map(|term| format!("\"{term}\" OR {}", prefix(beginning(term)))).collect();
-            Some(MatchQuery { expression: alternatives.join(" OR "), otherwise: None })
+            let alternatives = terms.iter().map(|term| {
+                let stem = beginning(term);
+                unless_common(stem, format!("\"{term}\" OR {}", prefix(stem)))
+            });
+            Some(MatchQuery { expression: alternatives.collect::<Vec<_>>().join(" OR "), otherwise: None })
         }
         (terms, Match::All) => {
-            let prefixes: Vec<_> = terms.iter().map(|term| prefix(term)).collect();
-            Some(MatchQuery { expression: prefixes.join(" "), otherwise: None })
+            // Two terms side by side must both match, but not where one of them is in parentheses.
+            let prefixes: Vec<_> = terms.iter().map(|term| begins_with(term)).collect();
+            let and = if within.is_empty() { " " } else { " AND " };
+            Some(MatchQuery { expression: prefixes.join(and), otherwise: None })
         }
     }
+}
+
+/// A text as FTS5 compares it, without any accent.
+fn folded(text: &str) -> String {
+    text.to_lowercase().nfd().filter(|char| !is_passed_over(*char)).collect()
 }
 
 /// `question` without the accents that are characters of their own, where they are none. FTS5 passes over them within a
 /// word, and `tokenize` takes them for its end: the "é" of two characters, or the "i̇" that "İ" is in lower case.
 fn without_accents(question: &str) -> Cow<'_, str> {
-    /// Those that FTS5 passes over (`sqlite3Fts5UnicodeIsdiacritic`).
-    const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{331}';
-
     if question.is_ascii() {
         return Cow::Borrowed(question);
     }
     let composed = Normalization::Nfc.apply(question).to_lowercase();
-    composed.chars().filter(|char| !ACCENTS.contains(char)).collect()
+    composed.chars().filter(|char| !is_passed_over(*char)).collect()
+}
+
+/// Whether FTS5 takes a character for an accent: `sqlite3Fts5UnicodeIsdiacritic`, which leaves some between these out.
+fn is_passed_over(char: char) -> bool {
+    const FIRST: u32 = 0x300;
+    /// One bit for each character from the first.
+    const ACCENTS: u64 = 0x0003_61F8_0802_9FDF;
+
+    let place = u32::from(char).checked_sub(FIRST);
+    place.is_some_and(|place| place < u64::BITS && ACCENTS >> place & 1 == 1)
 }
 
 fn prefix(term: &str) -> String {
@@ -106,11 +134,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn any(question: &str) -> Option<String> {
-        match_query(question, Match::Any).map(|query| query.expression)
+        match_query(question, Match::Any, "").map(|query| query.expression)
     }
 
     fn all(question: &str) -> Option<String> {
-        match_query(question, Match::All).map(|query| query.expression)
+        match_query(question, Match::All, "").map(|query| query.expression)
     }
 
     #[test]
@@ -127,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_single_term_is_matched_as_the_python_sdk_does_and_by_its_stem_if_that_finds_nothing() {
-        let query = match_query("Moving?", Match::Any);
+        let query = match_query("Moving?", Match::Any, "");
         let expected = MatchQuery { expression: r#""moving" *"#.to_owned(), otherwise: Some(r#""mov" *"#.to_owned()) };
         assert_eq!(query, Some(expected));
-        assert_eq!(match_query("dark", Match::Any).and_then(|query| query.otherwise), None);
-        assert_eq!(match_query("Moving?", Match::All).and_then(|query| query.otherwise), None);
+        assert_eq!(match_query("dark", Match::Any, "").and_then(|query| query.otherwise), None);
+        assert_eq!(match_query("Moving?", Match::All, "").and_then(|query| query.otherwise), None);
     }
 
     #[test]
@@ -139,6 +167,37 @@ mod tests {
         assert_eq!(all("e\u{301}le\u{300}ve").as_deref(), Some(r#""élève" *"#));
         assert_eq!(all("İstanbul").as_deref(), Some(r#""istanbul" *"#));
         assert_eq!(all("x\u{30c}yz").as_deref(), Some(r#""xyz" *"#));
+    }
+
+    #[test]
+    fn what_full_text_search_passes_over_is_no_end_of_a_word_and_nothing_else_is() {
+        let database = rusqlite::Connection::open_in_memory().unwrap();
+        database.execute_batch("CREATE VIRTUAL TABLE documents USING fts5(content)").unwrap();
+        let text = |char: char| format!("q{char}q");
+        let chars = '\u{2f0}'..='\u{36f}';
+        for char in chars.clone() {
+            let insert = "INSERT INTO documents (rowid, content) VALUES (?1, ?2)";
+            database.execute(insert, rusqlite::params![u32::from(char), text(char)]).unwrap();
+        }
+        let mut whole = database.prepare("SELECT rowid FROM documents WHERE documents MATCH 'qq'").unwrap();
+        let passed_over: Vec<u32> =
+            whole.query_map([], |row| row.get(0)).unwrap().map(rusqlite::Result::unwrap).collect();
+        // What is another character in the composed form is searched for as that.
+        let same = chars.filter(|char| !(0x340..=0x344).contains(&u32::from(*char)));
+        let ours: Vec<u32> = same.filter(|char| without_accents(&text(*char)) == "qq").map(u32::from).collect();
+        assert_eq!(ours, passed_over);
+        assert_eq!(all("sam\u{310}skara").as_deref(), Some(r#""sam" * "skara" *"#));
+    }
+
+    #[test]
+    fn a_word_that_all_keys_have_in_common_is_looked_for_in_contents_only() {
+        let within = |question, which| match_query(question, which, "Agents/Café/").unwrap();
+        assert_eq!(within("agent", Match::Any).expression, r#"content : ("agent" *)"#);
+        assert_eq!(
+            within("agents mode", Match::Any).expression,
+            r#"content : ("agents" OR "agent" *) OR "mode" OR "mode" *"#
+        );
+        assert_eq!(within("mode cafe", Match::All).expression, r#"content : ("cafe" *) AND "mode" *"#);
     }
 
     #[test]
@@ -160,7 +219,7 @@ mod tests {
         #[test]
         fn whatever_is_between_quotes_is_a_word(question in "(\\PC|[\"*^():{}+\\-\0]|AND |OR |NOT |NEAR){0,40}") {
             for which in [Match::Any, Match::All] {
-                let Some(query) = match_query(&question, which) else { continue };
+                let Some(query) = match_query(&question, which, "") else { continue };
                 let mut parts = query.expression.split('"');
                 prop_assert_eq!(parts.next(), Some(""));
                 let parts: Vec<&str> = parts.collect();

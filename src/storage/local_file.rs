@@ -10,6 +10,7 @@
 //! that are not valid Unicode, which no key can spell.
 
 use std::fs::{self, DirEntry};
+use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -168,6 +169,15 @@ impl<V> Walk<'_, V> {
     }
 }
 
+/// Whether no file can be at a path: it is too long, holds a NUL, or is a link to itself.
+fn cannot_be(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let is_loop = error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32);
+    #[cfg(not(unix))]
+    let is_loop = false;
+    is_loop || matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput)
+}
+
 impl Storage for LocalFileStorage {
     fn write(&self, key: &Key, data: Bytes) -> Result<()> {
         atomic_file::replace(Path::new(&self.path(key.as_str())), &[&data], self.durability)
@@ -199,7 +209,7 @@ impl Storage for LocalFileStorage {
     fn exists(&self, key: &Key) -> Result<bool> {
         match fs::metadata(self.path(key.as_str())) {
             Ok(metadata) => Ok(metadata.is_file()),
-            Err(error) if is_missing(&error) => Ok(false),
+            Err(error) if is_missing(&error) || cannot_be(&error) => Ok(false),
             Err(source) => Err(Error::Read { key: key.to_string(), source }),
         }
     }
@@ -243,7 +253,6 @@ impl Storage for LocalFileStorage {
 mod tests {
     use super::*;
     use crate::storage::conformance;
-    use std::io;
     use tempfile::TempDir;
 
     fn storage(folder: &TempDir) -> LocalFileStorage {
@@ -293,6 +302,16 @@ mod tests {
         }
         let keys = storage(&folder).list(&Prefix::default()).unwrap();
         assert_eq!(keys, [key(".env")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_exists_where_no_file_can_be() {
+        let folder = TempDir::new().unwrap();
+        let storage = storage(&folder);
+        std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+        let keys = ["loop".to_owned(), "n".repeat(300), "nul\0".to_owned(), "loop/below".to_owned()];
+        assert_eq!(storage.existing(&keys.map(|text| key(&text))).unwrap(), [false; 4]);
     }
 
     #[test]

@@ -8,17 +8,19 @@
 //! Entries may be written and deleted meanwhile, by anybody. An entry that was read is put only if the index still has
 //! of it what it had before the reading: otherwise somebody knows better. An entry that the listing lacked is taken out
 //! only if it is still gone when nobody else can write to the index: whoever writes an entry indexes it afterwards. Nor is
-//! one put that is gone by then; in a remote storage, where looking costs a request, it stays until the next backfill, and
-//! no search gives it.
+//! one put that is gone by then. A storage that is not on this machine is not asked while others wait for the index: there
+//! an entry is taken out if the storage lacked it just before and the index still has of it what it had before the listing,
+//! and one that is put although it is gone stays until the next backfill; no search gives it.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
 use std::mem;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 
-use super::database::{Known, hash};
+use super::database::{Known, Trouble, hash};
 use super::{Bm25Index, database, is_hidden};
 use crate::error::Result;
 use crate::search::keyword::read_each;
@@ -72,10 +74,28 @@ impl Bm25Index {
         storage: &dyn Storage,
         progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<Backfilled> {
-        let failed = |trouble| self.failed("backfill", trouble);
+        /// Who replaces the index again and again is to be told of.
+        const ATTEMPTS: usize = 3;
+
+        let mut attempts = 1;
+        loop {
+            match self.attempt(storage, progress) {
+                Err(Trouble::Replaced) if attempts < ATTEMPTS => attempts += 1,
+                outcome => return outcome.map_err(|trouble| self.failed("backfill", trouble)),
+            }
+        }
+    }
+
+    /// Makes the index that of the entries, unless it is replaced meanwhile: what the one had is not in the other.
+    fn attempt(
+        &self,
+        storage: &dyn Storage,
+        progress: &mut dyn FnMut(Progress) -> Result<()>,
+    ) -> database::Result<Backfilled> {
         // Before the listing: what is written after it is not known here, and so not taken for gone.
-        let known: HashMap<String, Known> =
-            self.writing(|writing| writing.known()).map_err(failed)?.into_iter().collect();
+        let (known, file) = self.writing_in(None, |writing| writing.known())?;
+        let file = file.as_ref();
+        let known: HashMap<String, Known> = known.into_iter().collect();
         let listed_at = SystemTime::now();
         let mut entries = storage.entries(&Prefix::default())?;
         entries.retain(|(key, _)| !is_hidden(key) && !self.is_own_file(key));
@@ -99,28 +119,34 @@ impl Bm25Index {
                 batch.push(Read { key, settled, data, known });
                 if bytes >= BATCH_BYTES && outcome.is_ok() {
                     bytes = 0;
-                    outcome = self.take_in(storage, &mem::take(&mut batch), &mut result);
+                    outcome = self.take_in(storage, file, &mem::take(&mut batch), &mut result);
                 }
             });
-            outcome.and_then(|()| self.take_in(storage, &batch, &mut result)).map_err(failed)?;
+            outcome.and_then(|()| self.take_in(storage, file, &batch, &mut result))?;
             let done = result.indexed + result.unchanged;
             if done < total {
                 progress(Progress { done, total })?;
             }
         }
-        self.take_out(storage, &known, &entries, &mut result).map_err(failed)?;
+        self.take_out(storage, file, &known, &entries, &mut result)?;
         progress(Progress { done: total, total })?;
         Ok(result)
     }
 
-    fn take_in(&self, storage: &dyn Storage, batch: &[Read<'_>], result: &mut Backfilled) -> database::Result<()> {
-        let indexed = self.writing(|writing| {
+    fn take_in(
+        &self,
+        storage: &dyn Storage,
+        file: Option<&Metadata>,
+        batch: &[Read<'_>],
+        result: &mut Backfilled,
+    ) -> database::Result<()> {
+        let (indexed, _) = self.writing_in(file, |writing| {
             let mut indexed = 0;
             for Read { key, settled, data, known } in batch {
                 let hash = hash(data);
                 let present = writing.hash(key.as_str())?;
                 if present.as_ref() != Some(&hash) {
-                    if present.as_deref() != *known || storage.is_local() && !storage.exists(key)? {
+                    if present.as_deref() != *known || storage.is_local() && !storage.exists(key).unwrap_or(true) {
                         continue;
                     }
                     self.put(writing, key, data, &hash)?;
@@ -140,6 +166,7 @@ impl Bm25Index {
     fn take_out(
         &self,
         storage: &dyn Storage,
+        file: Option<&Metadata>,
         known: &HashMap<String, Known>,
         entries: &[(Key, Version)],
         result: &mut Backfilled,
@@ -151,9 +178,19 @@ impl Bm25Index {
             .map(|key| Key::from_listing(key.clone()))
             .collect();
         for keys in gone.chunks(BATCH_ENTRIES) {
-            result.removed += self.writing(|writing| {
+            // Not in the transaction: whoever is to answer may itself be waiting to write to the index.
+            let asked = if storage.is_local() { None } else { Some(storage.existing(keys)?) };
+            let (removed, _) = self.writing_in(file, |writing| {
                 let mut removed = 0;
-                for (key, exists) in keys.iter().zip(storage.existing(keys)?) {
+                for (place, key) in keys.iter().enumerate() {
+                    let exists = match &asked {
+                        Some(existing) => {
+                            let known = known.get(key.as_str()).map(|known| known.hash.as_str());
+                            existing.get(place) != Some(&false) || writing.hash(key.as_str())?.as_deref() != known
+                        }
+                        // What cannot be looked at may be there.
+                        None => storage.exists(key).unwrap_or(true),
+                    };
                     if !exists || is_hidden(key) {
                         writing.remove(key.as_str())?;
                         removed += 1;
@@ -161,11 +198,13 @@ impl Bm25Index {
                 }
                 Ok(removed)
             })?;
+            result.removed += removed;
         }
-        self.writing(|writing| {
+        self.writing_in(file, |writing| {
             writing.forget_unknown()?;
             writing.set_incomplete(false)
-        })
+        })?;
+        Ok(())
     }
 
     /// Whether an entry is this index, which may be anywhere.

@@ -34,6 +34,8 @@ pub enum Trouble {
     Broken(Fault),
     /// It may work at another time.
     Failed(Fault),
+    /// It is another file than the one that the work was begun in.
+    Replaced,
     /// The storage could not be asked for what was needed.
     Storage(Box<Error>),
 }
@@ -42,6 +44,16 @@ impl Trouble {
     /// Whether another process holds the database, so that another attempt would wait as long.
     pub fn is_busy(&self) -> bool {
         matches!(self, Trouble::Failed(fault) if fault.code == "SQLITE_BUSY")
+    }
+
+    /// What is to be reported of the index.
+    pub fn into_fault(self) -> Fault {
+        let (code, message) = match self {
+            Trouble::Broken(fault) | Trouble::Failed(fault) => return fault,
+            Trouble::Replaced => ("SQLITE_READONLY", "the index was replaced meanwhile".to_owned()),
+            Trouble::Storage(error) => ("SQLITE_ERROR", error.to_string()),
+        };
+        Fault { code: code.to_owned(), message, request_id: None }
     }
 }
 
@@ -79,6 +91,12 @@ pub struct Ranked {
     row: i64,
     /// What FTS5's `bm25()` gives.
     pub rank: f64,
+}
+
+/// Which tables of an index are there.
+struct Tables {
+    documents: bool,
+    hashes: bool,
 }
 
 /// A connection to an index file.
@@ -122,16 +140,22 @@ impl Database {
         };
         // Whoever may write may also recover what a killed process left, and read beside other processes.
         match open(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            Err(Trouble::Failed(_)) if !platform::is_writable(path) => {}
+            Err(Trouble::Failed(_)) if !platform::is_writable(path) && !has_log(path) => {}
             opened => return opened,
         }
-        // Where nobody may write, nobody does: the file is read without the files that SQLite coordinates writers by.
+        // Where nobody may write, nobody does: the file is read without the files that SQLite coordinates writers by. What
+        // is in a log would be passed over in silence.
         let uri = immutable_uri(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let mut opened = open(&uri, flags)?;
         // The next one looks at the file anew.
         opened.iter_mut().for_each(|database| database.file = None);
         Ok(opened)
+    }
+
+    /// What was at the path when it was opened.
+    pub fn file(&self) -> Option<&Metadata> {
+        self.file.as_ref()
     }
 
     /// Whether `file` is the one that is open.
@@ -142,7 +166,7 @@ impl Database {
     fn become_index(&mut self) -> Result<()> {
         // Before anything is changed: it may be a database of somebody else.
         self.connection.busy_timeout(LONGEST_WAIT)?;
-        let is_index = self.has_documents()?;
+        let tables = self.tables()?;
         // Readers and a writer do not wait for each other in this mode. Where others have the file open, it stays as it is.
         self.connection.busy_timeout(Duration::from_millis(200))?;
         match self.connection.pragma_update(None, "journal_mode", "wal") {
@@ -153,16 +177,15 @@ impl Database {
         // A power failure may cost the last changes, not the file: it is derived from others.
         self.connection.pragma_update(None, "synchronous", "normal")?;
         self.connection.pragma_update(None, "temp_store", "memory")?;
-        if is_index {
-            return self.straighten();
+        if !(tables.documents && tables.hashes) {
+            let transaction = self.begin()?;
+            transaction.execute_batch(&format!(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(key, content, tokenize = '{TOKENIZER}');
+                 CREATE TABLE IF NOT EXISTS doc_hashes (key TEXT PRIMARY KEY, hash TEXT NOT NULL);"
+            ))?;
+            transaction.commit()?;
         }
-        let transaction = self.begin()?;
-        transaction.execute_batch(&format!(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(key, content, tokenize = '{TOKENIZER}');
-             CREATE TABLE IF NOT EXISTS doc_hashes (key TEXT PRIMARY KEY, hash TEXT NOT NULL);"
-        ))?;
-        transaction.commit()?;
-        Ok(())
+        if tables.documents { self.straighten() } else { Ok(()) }
     }
 
     /// Takes out what another program has left in one of the tables only, or twice: nobody would replace it. The next
@@ -186,31 +209,40 @@ impl Database {
     fn prepare_to_read(&self) -> Result<bool> {
         self.connection.busy_timeout(LONGEST_WAIT)?;
         self.connection.pragma_update(None, "temp_store", "memory")?;
-        self.has_documents()
+        // A search needs no hashes.
+        Ok(self.tables()?.documents)
     }
 
-    /// Whether the tables are there.
-    fn has_documents(&self) -> Result<bool> {
+    /// Which of the tables are there. The Python SDK makes one after the other, and each may be seen without the other.
+    fn tables(&self) -> Result<Tables> {
         // SQLite takes a file of one byte for an empty one.
         const SHORTEST_PAGE: u64 = 512;
         if self.file.as_ref().is_some_and(|file| (1..SHORTEST_PAGE).contains(&file.len())) {
             return Err(foreign("it is shorter than a page"));
         }
-        let definition = "SELECT sql FROM sqlite_master WHERE name = 'documents'";
-        let definition: Option<Option<String>> =
-            self.connection.query_row(definition, [], |row| row.get(0)).optional()?;
-        let Some(definition) = definition else { return Ok(false) };
-        if !definition.is_some_and(|sql| sql.to_ascii_lowercase().contains("fts5")) {
+        let definition_of = |table: &str| {
+            let definition = "SELECT sql FROM sqlite_master WHERE name = ?1";
+            self.connection.query_row(definition, [table], |row| row.get::<_, Option<String>>(0)).optional()
+        };
+        let documents = definition_of("documents")?;
+        let hashes = definition_of("doc_hashes")?;
+        let is_full_text =
+            |sql: &Option<String>| sql.as_ref().is_some_and(|sql| sql.to_ascii_lowercase().contains("fts5"));
+        if !documents.as_ref().is_none_or(is_full_text) {
             return Err(foreign("its table 'documents' is no full-text index"));
         }
-        for columns in ["SELECT key, content FROM documents LIMIT 0", "SELECT key, hash FROM doc_hashes LIMIT 0"] {
-            match self.connection.prepare(columns) {
+        let tables = Tables { documents: documents.is_some(), hashes: hashes.is_some() };
+        for (is_there, columns) in [
+            (tables.documents, "SELECT key, content FROM documents LIMIT 0"),
+            (tables.hashes, "SELECT key, hash FROM doc_hashes LIMIT 0"),
+        ] {
+            match is_there.then(|| self.connection.prepare(columns)).transpose() {
                 // A column is missing.
                 Err(error) if fault(&error).code == "SQLITE_ERROR" => return Err(foreign(&error.to_string())),
                 prepared => drop(prepared?),
             }
         }
-        Ok(true)
+        Ok(tables)
     }
 
     /// Begins to write, once no other process does.
@@ -437,6 +469,13 @@ fn fault(error: &rusqlite::Error) -> Fault {
     let number = error.sqlite_error().map_or(1, |error| error.extended_code & 0xff);
     let name = usize::try_from(number).ok().and_then(|number| NAMES.get(number)).unwrap_or(&NAMES[1]);
     Fault { code: format!("SQLITE_{name}"), message: error.to_string(), request_id: None }
+}
+
+/// Whether changes may be beside the file that are not in it yet.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// The file as one that nobody changes, in SQLite's notation.

@@ -15,6 +15,7 @@
 
 mod backfill;
 mod database;
+mod indexes;
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -28,7 +29,8 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 pub use backfill::{Backfilled, Progress};
-use database::{Database, Reading, Trouble, Writing};
+use database::{Database, Ranked, Reading, Trouble, Writing};
+pub use indexes::Indexes;
 
 use super::match_query::{Match, MatchQuery, match_query};
 use super::normalization::Normalization;
@@ -57,12 +59,20 @@ pub struct Bm25Query {
     /// `None` if no term is left of it.
     matched: Option<MatchQuery>,
     limit: usize,
+    /// What the keys begin with, and are given without.
+    within: String,
 }
 
 impl Bm25Query {
     /// At most `limit` entries that match `question`.
     pub fn new(question: &str, which: Match, normalization: Normalization, limit: usize) -> Self {
-        Bm25Query { matched: match_query(&normalization.apply(question), which), limit }
+        Self::within("", question, which, normalization, limit)
+    }
+
+    /// The same in a view of the storage: of the entries whose keys begin with `prefix`, which are given without it.
+    pub fn within(prefix: &str, question: &str, which: Match, normalization: Normalization, limit: usize) -> Self {
+        let matched = match_query(&normalization.apply(question), which, prefix);
+        Bm25Query { matched, limit, within: prefix.to_owned() }
     }
 }
 
@@ -170,7 +180,7 @@ impl Bm25Index {
                 Err(error) => return Err(error),
             }
         }
-        let hits = self.reading(|reader| live_hits(&reader.read()?, storage, matched, query.limit))?;
+        let hits = self.reading(|reader| live_hits(&reader.read()?, storage, matched, query))?;
         Ok(hits.unwrap_or_default())
     }
 
@@ -202,7 +212,8 @@ impl Bm25Index {
                 changes.iter().flat_map(|change| self.write(std::slice::from_ref(change))).collect()
             }
             Err(Trouble::Storage(error)) => vec![Err(Arc::new(*error)); changes.len()],
-            Err(Trouble::Broken(fault) | Trouble::Failed(fault)) => {
+            Err(trouble) => {
+                let fault = trouble.into_fault();
                 let failed = |change: &Change| {
                     let (key, source) = (change.key.to_string(), fault.clone());
                     match change.data {
@@ -229,13 +240,22 @@ impl Bm25Index {
 
     /// Does `work` in a transaction, and once more if the index had to be set aside.
     fn writing<T>(&self, work: impl Fn(&Writing<'_>) -> database::Result<T>) -> database::Result<T> {
+        self.writing_in(None, work).map(|(output, _)| output)
+    }
+
+    /// The same, and which file it was done in: nothing is done in another than the one that is `expected`, if one is.
+    fn writing_in<T>(
+        &self,
+        expected: Option<&Metadata>,
+        work: impl Fn(&Writing<'_>) -> database::Result<T>,
+    ) -> database::Result<(T, Option<Metadata>)> {
         let mut writer = lock(&self.writer);
         let before = fs::metadata(&self.path).ok();
-        match self.transact(&mut writer, &work) {
+        match self.transact(&mut writer, expected, &work) {
             Err(Trouble::Broken(fault)) => {
                 *writer = None;
                 self.put_aside(before.as_ref(), fault)?;
-                self.transact(&mut writer, &work)
+                self.transact(&mut writer, expected, &work)
             }
             done => done,
         }
@@ -244,8 +264,9 @@ impl Bm25Index {
     fn transact<T>(
         &self,
         writer: &mut Option<Database>,
+        expected: Option<&Metadata>,
         work: impl Fn(&Writing<'_>) -> database::Result<T>,
-    ) -> database::Result<T> {
+    ) -> database::Result<(T, Option<Metadata>)> {
         // One that was removed or replaced since is the index of nothing.
         let file = fs::metadata(&self.path).ok();
         let open = writer.take().filter(|open| file.is_some_and(|file| open.is_of(&file)));
@@ -257,10 +278,16 @@ impl Bm25Index {
                 writer.insert(Database::create(&self.path, self.folder.as_deref())?)
             }
         };
+        let file = writer.file().cloned();
+        if let (Some(expected), Some(file)) = (expected, &file)
+            && !is_same_index(expected, file)
+        {
+            return Err(Trouble::Replaced);
+        }
         let writing = writer.begin()?;
         let output = work(&writing)?;
         writing.commit()?;
-        Ok(output)
+        Ok((output, file))
     }
 
     /// What `read` gives, and once more if the index had to be set aside; `None` if there is no index.
@@ -337,10 +364,8 @@ impl Bm25Index {
 
     fn failed(&self, operation: &'static str, trouble: Trouble) -> Error {
         match trouble {
-            Trouble::Broken(source) | Trouble::Failed(source) => {
-                Error::Index { operation, path: self.path.clone(), source }
-            }
             Trouble::Storage(error) => *error,
+            trouble => Error::Index { operation, path: self.path.clone(), source: trouble.into_fault() },
         }
     }
 }
@@ -350,24 +375,66 @@ fn live_hits(
     reading: &Reading<'_>,
     storage: &dyn Storage,
     matched: &MatchQuery,
-    limit: usize,
+    query: &Bm25Query,
 ) -> database::Result<Vec<Bm25Hit>> {
-    let mut ranking = reading.ranking(&matched.expression)?;
-    if let (true, Some(otherwise)) = (ranking.is_empty(), &matched.otherwise) {
-        ranking = reading.ranking(otherwise)?;
-    }
-    let mut hits = Vec::with_capacity(ranking.len().min(limit));
-    let mut rest = ranking.as_slice();
-    // All at once, unless some have gone.
-    while hits.len() < limit && !rest.is_empty() {
-        let (next, later) = rest.split_at(rest.len().min(limit - hits.len()));
-        rest = later;
-        let keys: Vec<Key> = reading.keys(next)?.into_iter().map(Key::from_listing).collect();
-        let existing = storage.existing(&keys)?;
-        let live = keys.into_iter().zip(next).zip(existing).filter(|(_, exists)| *exists);
-        hits.extend(live.map(|((key, ranked), _)| Bm25Hit { key, score: score(ranked.rank) }));
+    let mut hits = live_hits_of(&matched.expression, reading, storage, query)?;
+    if let (true, Some(otherwise)) = (hits.is_empty(), &matched.otherwise) {
+        hits = live_hits_of(otherwise, reading, storage, query)?;
     }
     Ok(hits)
+}
+
+fn live_hits_of(
+    expression: &str,
+    reading: &Reading<'_>,
+    storage: &dyn Storage,
+    Bm25Query { limit, within, .. }: &Bm25Query,
+) -> database::Result<Vec<Bm25Hit>> {
+    /// Of the entries of a view, nobody knows how many are among the next ones.
+    const FEWEST_WITHIN: usize = 256;
+
+    let ranking = reading.ranking(expression)?;
+    let mut hits = Vec::with_capacity(ranking.len().min(*limit));
+    let mut rest = ranking.as_slice();
+    let mut candidates: Vec<(Key, &Ranked)> = Vec::new();
+    // All at once, unless some have gone.
+    while hits.len() < *limit {
+        let missing = limit - hits.len();
+        while candidates.len() < missing && !rest.is_empty() {
+            let next = if within.is_empty() { missing } else { missing.max(FEWEST_WITHIN) };
+            let (next, later) = rest.split_at(rest.len().min(next));
+            rest = later;
+            let ranked = reading.keys(next)?.into_iter().zip(next);
+            let own = ranked.filter(|(key, _)| key.starts_with(within.as_str()));
+            candidates.extend(own.map(|(key, ranked)| (Key::from_listing(key), ranked)));
+        }
+        if candidates.is_empty() {
+            break;
+        }
+        let later = candidates.split_off(candidates.len().min(missing));
+        let (keys, ranked): (Vec<Key>, Vec<&Ranked>) = mem::replace(&mut candidates, later).into_iter().unzip();
+        let existing = visible(storage, &keys)?;
+        let live = keys.into_iter().zip(ranked).zip(existing).filter(|(_, exists)| *exists);
+        hits.extend(live.map(|((key, ranked), _)| {
+            let key = if within.is_empty() { key } else { Key::from_listing(key.as_str()[within.len()..].to_owned()) };
+            Bm25Hit { key, score: score(ranked.rank) }
+        }));
+    }
+    Ok(hits)
+}
+
+/// Whether there is a value under each of these keys that this process can see. One bad entry on this machine must not
+/// make a search fail; a service that does not answer must.
+fn visible(storage: &dyn Storage, keys: &[Key]) -> Result<Vec<bool>> {
+    match storage.existing(keys) {
+        Err(_) if storage.is_local() => Ok(keys.iter().map(|key| storage.exists(key).unwrap_or(false)).collect()),
+        existing => existing,
+    }
+}
+
+/// Whether both are one file, which was not removed meanwhile: the number of one that was goes to the next.
+fn is_same_index(left: &Metadata, right: &Metadata) -> bool {
+    same_file(left, right) && left.created().ok() == right.created().ok()
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -8,6 +8,8 @@ use rusqlite::Connection;
 use std::sync::mpsc;
 use tempfile::TempDir;
 
+mod faults;
+
 /// A storage in a folder, its index beside it, and the two together as a user has them.
 struct Indexed {
     directory: TempDir,
@@ -435,7 +437,7 @@ proptest! {
         for (number, text) in texts.iter().enumerate() {
             for word in text.split(|char: char| !char.is_ascii_alphabetic()).filter(|word| word.len() > 1) {
                 let query = Bm25Query::new(word, Match::Any, Normalization::None, usize::MAX);
-                let Some(_) = match_query(word, Match::Any) else { continue };
+                let Some(_) = match_query(word, Match::Any, "") else { continue };
                 let hits = index.search(&storage, &query).unwrap();
                 let key = parsed(&format!("k{number}"));
                 // Beside a letter that is not ASCII, it is part of a longer word.
