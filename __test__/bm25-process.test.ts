@@ -313,7 +313,10 @@ describe('with 128 file descriptors', () => {
 })
 
 describe('memory is given back', () => {
-  it.each([
+  /** What allocators and the garbage collector keep for a while. */
+  const SLACK = 24_000_000
+
+  it.each<[string, number, number?]>([
     ['search', 20_000],
     ['search that finds nothing', 20_000],
     ['write of the same', 10_000],
@@ -323,11 +326,12 @@ describe('memory is given back', () => {
     ["backfill of a user's storage", 1_000],
     ["search of a user's storage", 5_000],
     ['close', 1_000],
-    ['strategies', 1_000],
+    // Each has a connection of some hundred kilobytes, until it is collected.
+    ['strategies', 2_000, 3 * SLACK],
     ['faults', 5_000],
-  ])('after each %s, %d times and as often again', async (operation, calls) => {
+  ])('after each %s, %d times and as often again', async (operation, calls, slack = SLACK) => {
     const options = { nodeOptions: ['--expose-gc'], timeoutMs: 110_000 }
     const printed = await runProgram('bm25-measure-growth.mjs', [operation, String(calls)], options)
-    expect(JSON.parse(printed)).toBeLessThan(24_000_000)
+    expect(JSON.parse(printed)).toBeLessThan(slack)
   })
 })

@@ -345,7 +345,7 @@ describe('a view in memory', () => {
     const storage = new InMemoryStorage(new Bm25SearchStrategy({ dbPath: dbPathIn(scratchDirectory()), ...options }))
     const [one, two] = [storage.namespace('zebras/one'), storage.namespace('zebras/two')]
     await one.write('k.md', encode('an otter'))
-    await one.namespace('deep').write('l.md', encode('one otter and a heron, to be found last'))
+    await one.namespace!('deep').write('l.md', encode('one otter and a heron, to be found last'))
     for (let n = 0; n < 3; n++) await two.write(`${n}.md`, encode('otter otter otter'))
     return { storage, one, two }
   }
@@ -353,7 +353,7 @@ describe('a view in memory', () => {
   it('has as many hits as the limit says, whatever is in the others', async () => {
     const { storage, one } = await twoViews({ limit: 2 })
     expect(keysOf(await one.search!('otter'))).toEqual(['k.md', 'deep/l.md'])
-    expect(keysOf(await one.namespace('deep').search!('otter'))).toEqual(['l.md'])
+    expect(keysOf(await one.namespace!('deep').search!('otter'))).toEqual(['l.md'])
     expect(await storage.search('otter')).toHaveLength(2)
   })
 
@@ -361,7 +361,7 @@ describe('a view in memory', () => {
     const { storage, one } = await twoViews({ match })
     expect(await one.search!('zebras')).toEqual([])
     expect(keysOf(await one.search!('one'))).toEqual(['deep/l.md'])
-    expect(await one.namespace('deep').search!('deep')).toEqual([])
+    expect(await one.namespace!('deep').search!('deep')).toEqual([])
     expect(keysOf(await one.search!('deep'))).toEqual(['deep/l.md'])
     expect(await storage.search('zebras')).toHaveLength(5)
   })

@@ -153,7 +153,7 @@ describe('a client of the caller', () => {
     const { endpoint } = await fakeS3(() => ({ body: 'v' }))
     const inner = open(endpoint)
     const storage = new S3Storage('b', {
-      s3Client: clientOf(async ({ Key }) => bodyOf(decode((await inner.read(Key))!))),
+      s3Client: clientOf(async ({ Key }) => bodyOf(decode((await inner.read(Key)) as Uint8Array) as string)),
     })
     const values = await Promise.all(Array.from({ length: 300 }, () => storage.read('k')))
     expect(values.filter((value) => decode(value!) === 'v')).toHaveLength(300)
