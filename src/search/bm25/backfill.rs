@@ -20,7 +20,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 
-use super::database::{Known, Trouble, hash};
+use super::database::{Trouble, hash};
+use super::transaction::Known;
 use super::{Bm25Index, database, is_hidden};
 use crate::error::Result;
 use crate::search::keyword::read_each;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::atomic_file::Durability;
+use crate::search::match_query::{Match, match_query};
 use crate::storage::in_memory::InMemoryStorage;
 use crate::storage::key::Prefix;
 use crate::storage::local_file::LocalFileStorage;
