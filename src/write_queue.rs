@@ -31,8 +31,8 @@ pub trait Batched: Clone + Send + 'static {
     /// Fails what waits, unless another thread is at it.
     fn give_up(&self, error: Error);
 
-    /// Whether a thread is writing, which will take what has been queued by now.
-    fn is_being_written(&self) -> bool;
+    /// Whether something waits that no thread is going to take.
+    fn needs_writer(&self) -> bool;
 
     /// Whether both lead to the same queue.
     fn is_same(&self, other: &Self) -> bool;
@@ -60,9 +60,10 @@ impl<C, T> WriteQueue<C, T> {
         self.state().waiting.push((change, done));
     }
 
-    /// See [`Batched::is_being_written`].
-    pub fn is_being_written(&self) -> bool {
-        self.state().is_written
+    /// See [`Batched::needs_writer`].
+    pub fn needs_writer(&self) -> bool {
+        let state = self.state();
+        !state.is_written && !state.waiting.is_empty()
     }
 
     /// Hands all that waits to `write`, again and again until nothing does; `write` gives an answer to each change. If it
@@ -134,7 +135,7 @@ mod tests {
         }
         queue.write_waiting(|changes| changes.iter().map(|number| Ok((changes.len(), *number))).collect());
         assert_eq!(received.try_iter().collect::<Vec<_>>(), [(3, 0), (3, 1), (3, 2)]);
-        assert!(!queue.is_being_written());
+        assert!(!queue.needs_writer());
     }
 
     #[test]
@@ -148,6 +149,7 @@ mod tests {
         let error = received.try_recv().unwrap().unwrap_err();
         assert!(matches!(&*error, Error::Internal(message) if message == "on purpose"));
         queue.push((), done(answers));
+        assert!(queue.needs_writer());
         queue.write_waiting(|changes| changes.iter().map(|()| Ok(())).collect());
         assert!(received.try_recv().unwrap().is_ok());
     }

@@ -5,14 +5,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use napi::JsDeferred;
 use napi::bindgen_prelude::*;
 
 use super::error::to_js;
-use super::foreign;
+use super::{Threads, foreign, threads};
 use crate::error::Error as CoreError;
 use crate::write_queue::{Answer, Batched, Done};
 
@@ -20,7 +19,7 @@ type Settle = Box<dyn FnOnce(Env) -> Result<Object<'static>> + Send>;
 
 /// The functions of the script for a kind of changes.
 pub trait Answered: Batched {
-    /// Begins a turn, and says when it ends.
+    /// Begins a turn, and says when to write and when the turn is over.
     const BEGIN_TURN: &'static str;
     /// What the promise for one change gives.
     const ANSWER: &'static str;
@@ -93,14 +92,19 @@ impl<B: Answered> Batches<B> {
             number
         };
         let turns = Rc::clone(&self.0);
-        let end = move |_: FunctionCallContext<'_>| {
+        let go_on = move |context: FunctionCallContext<'_>| {
+            let is_over: bool = context.get(0)?;
             let mut turns = turns.borrow_mut();
-            let ended = turns.open.iter().position(|turn| turn.number == number);
-            drop(ended.map(|place| turns.open.swap_remove(place)));
+            let Some(place) = turns.open.iter().position(|turn| turn.number == number) else { return Ok(()) };
+            if is_over {
+                drop(turns.open.swap_remove(place));
+            } else {
+                write(&turns.open[place].destination);
+            }
             Ok(())
         };
-        let end = env.create_function_from_closure::<(), _, _>("end", end)?;
-        foreign::call(env, B::BEGIN_TURN, (*this, number, promise, end))
+        let go_on = env.create_function_from_closure::<(), _, _>("goOn", go_on)?;
+        foreign::call(env, B::BEGIN_TURN, (*this, number, promise, go_on))
     }
 }
 
@@ -108,15 +112,28 @@ impl<B: Answered> Batches<B> {
 impl<B: Answered> Drop for Turn<B> {
     fn drop(&mut self) {
         update(&self.answers, |answers| answers.is_turn_over = true);
-        if self.destination.is_being_written() {
-            return;
+        write(&self.destination);
+    }
+}
+
+/// Starts to write what waits, unless it is being written.
+fn write<B: Answered>(destination: &B) {
+    /// So many destinations are written to at the same time; others wait for those.
+    const MOST_WRITERS: usize = 512;
+    // Threads of their own, since each may have to wait for another process. One that has just written is taken first.
+    static THREADS: LazyLock<Threads> = LazyLock::new(|| threads("strands-native writer", MOST_WRITERS));
+
+    if !destination.needs_writer() {
+        return;
+    }
+    match &*THREADS {
+        Ok(threads) => {
+            let destination = destination.clone();
+            threads.spawn_blocking(move || destination.write_waiting());
         }
-        let to_write = self.destination.clone();
-        // A thread of its own, since it may have to wait for another process.
-        let thread = thread::Builder::new().name("strands-native writer".into());
-        if let Err(error) = thread.spawn(move || to_write.write_waiting()) {
+        Err(error) => {
             let error = CoreError::Internal(format!("no thread could be started to write on: {error}"));
-            self.destination.give_up(error);
+            destination.give_up(error);
         }
     }
 }

@@ -284,15 +284,19 @@
     isConstructed: (name, object) => loaded[name].some((Class) => object instanceof Class),
 
     /** Begins a turn of changes, which ends with that of JavaScript. `promise` gives their answers. */
-    beginMicroTurn(owner, turn, promise, end) {
+    beginMicroTurn(owner, turn, promise, goOn) {
       keepTurn(owner, turn, promise)
-      queueMicrotask(end)
+      queueMicrotask(() => goOn(true))
     },
 
-    /** The same for changes of which each follows upon some input or output: all that is done by now belongs to it. */
-    beginLoopTurn(owner, turn, promise, end) {
+    /**
+     * The same for changes of which each follows upon some input or output: all that is done by now belongs to it. What
+     * was asked for first need not wait for that to be written.
+     */
+    beginLoopTurn(owner, turn, promise, goOn) {
       keepTurn(owner, turn, promise)
-      nextLoopTurn(end)
+      queueMicrotask(() => goOn(false))
+      nextLoopTurn(goOn, true)
     },
 
     /** What a memory store answers to one addition. */

@@ -105,6 +105,13 @@ where
     Ok(promise.to_unknown())
 }
 
+type Threads = io::Result<Runtime>;
+
+/// Up to so many threads, which come when they are needed and go when they have been idle: a runtime for its pool alone.
+fn threads(name: &str, most: usize) -> Threads {
+    Builder::new_current_thread().max_blocking_threads(most).thread_name(name).build()
+}
+
 /// A promise for what `work` gives on a thread that has nothing else to do than to wait for it.
 fn remote<'env, A, T, V>(
     env: &'env Env,
@@ -119,10 +126,7 @@ where
 {
     /// So many calls wait at the same time; others wait for those. None of them may need another of them to go on.
     const MOST_CALLS: usize = 128;
-    /// A runtime for its pool alone, whose threads come when they are needed and go when they have been idle.
-    static THREADS: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
-        Builder::new_current_thread().max_blocking_threads(MOST_CALLS).thread_name("strands-native call").build()
-    });
+    static THREADS: LazyLock<Threads> = LazyLock::new(|| threads("strands-native call", MOST_CALLS));
 
     let refused = |error| Ok(PromiseRaw::<V>::reject(env, error)?.to_unknown());
     let (arguments, threads) = match (arguments, &*THREADS) {

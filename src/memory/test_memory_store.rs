@@ -143,8 +143,8 @@ impl Batched for OpenStore {
         self.file.queue().give_up(error);
     }
 
-    fn is_being_written(&self) -> bool {
-        self.file.queue().is_being_written()
+    fn needs_writer(&self) -> bool {
+        self.file.queue().needs_writer()
     }
 
     fn is_same(&self, other: &OpenStore) -> bool {

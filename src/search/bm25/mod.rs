@@ -374,8 +374,8 @@ impl Batched for Arc<Bm25Index> {
         self.queue.give_up(error);
     }
 
-    fn is_being_written(&self) -> bool {
-        self.queue.is_being_written()
+    fn needs_writer(&self) -> bool {
+        self.queue.needs_writer()
     }
 
     fn is_same(&self, other: &Self) -> bool {
