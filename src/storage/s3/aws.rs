@@ -6,20 +6,22 @@
 //!
 //! A panic of the SDK is a fault of the request.
 
+mod credentials;
+
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use aws_config::{BehaviorVersion, SdkConfig};
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_credential_types::provider::error::CredentialsError;
-use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_s3::config::retry::RetryConfig;
 use aws_sdk_s3::config::timeout::TimeoutConfig;
-use aws_sdk_s3::config::{Config, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_sdk_s3::config::{Config, Region, RequestChecksumCalculation, ResponseChecksumValidation};
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::RequestId;
 use aws_sdk_s3::primitives::ByteStream;
@@ -32,6 +34,8 @@ use tokio::time::timeout;
 
 use super::{Answer, Content, Object, Page, Pending, Requests};
 use crate::error::{Error, Fault};
+pub use credentials::{AccessKeys, CredentialsSource};
+use credentials::{KeptCredentials, Provider};
 
 /// What is not left to the environment.
 #[derive(Clone, Debug, Default)]
@@ -64,49 +68,6 @@ pub trait VariablesSource: fmt::Debug + Send + Sync {
     fn variables(&self) -> Pending<Variables>;
 }
 
-/// Gives credentials, again when they have expired.
-pub trait CredentialsSource: fmt::Debug + Send + Sync {
-    /// Those to be used now.
-    fn credentials(&self) -> Pending<AccessKeys>;
-}
-
-/// Credentials.
-#[derive(Clone)]
-pub struct AccessKeys {
-    /// Who asks.
-    pub access_key_id: String,
-    /// What only they know.
-    pub secret_access_key: String,
-    /// Marks credentials that expire.
-    pub session_token: Option<String>,
-    /// When they do.
-    pub expires_at: Option<SystemTime>,
-}
-
-/// Without the secrets, which nobody wants in a log.
-impl fmt::Debug for AccessKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessKeys").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
-    }
-}
-
-impl CredentialsSource for AccessKeys {
-    fn credentials(&self) -> Pending<AccessKeys> {
-        Box::pin(ready(Ok(self.clone())))
-    }
-}
-
-impl AccessKeys {
-    fn checked(self) -> Answer<Self> {
-        const CODE: &str = "InvalidCredentials";
-        check_text("accessKeyId", &self.access_key_id, CODE)?;
-        if let Some(token) = &self.session_token {
-            check_text("sessionToken", token, CODE)?;
-        }
-        Ok(self)
-    }
-}
-
 /// Makes the requests to one bucket.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Connection>);
@@ -115,9 +76,15 @@ pub struct Client(Arc<Connection>);
 struct Connection {
     bucket: String,
     settings: Settings,
-    client: OnceCell<aws_sdk_s3::Client>,
+    connected: OnceCell<Connected>,
     /// One for each request that may be under way.
     turns: Semaphore,
+}
+
+#[derive(Debug)]
+struct Connected {
+    client: aws_sdk_s3::Client,
+    credentials: Option<KeptCredentials>,
 }
 
 impl Client {
@@ -127,7 +94,7 @@ impl Client {
     /// Loads nothing and connects to nothing.
     pub fn new(bucket: &str, settings: Settings) -> Self {
         let (bucket, turns) = (bucket.to_owned(), Semaphore::new(Self::MOST_REQUESTS));
-        Client(Arc::new(Connection { bucket, settings, client: OnceCell::new(), turns }))
+        Client(Arc::new(Connection { bucket, settings, connected: OnceCell::new(), turns }))
     }
 
     fn run<T: Send + 'static, F: Future<Output = Answer<T>> + Send + 'static>(
@@ -137,8 +104,11 @@ impl Client {
         let connection = Arc::clone(&self.0);
         let answer = async move {
             let _turn = connection.turns.acquire().await;
-            let client = connection.client.get_or_try_init(|| connection.settings.connect()).await?;
-            request(client.clone(), Arc::clone(&connection)).await
+            let connected = connection.connected.get_or_try_init(|| connection.settings.connect()).await?;
+            if let Some(credentials) = &connected.credentials {
+                credentials.renew().await.map_err(|error| network_fault(&error))?;
+            }
+            request(connected.client.clone(), Arc::clone(&connection)).await
         };
         Box::pin(async { tokio::spawn(answer).await.unwrap_or_else(|panic| Err(panicked(panic))) })
     }
@@ -203,7 +173,7 @@ impl Requests for Client {
 }
 
 impl Settings {
-    async fn connect(&self) -> Answer<aws_sdk_s3::Client> {
+    async fn connect(&self) -> Answer<Connected> {
         let variables = match &self.variables {
             Some(source) => Some(source.variables().await?),
             None => None,
@@ -237,7 +207,10 @@ impl Settings {
         if let Some(timeout) = self.connect_timeout {
             timeouts.set_connect_timeout(Some(timeout));
         }
-        Ok(aws_sdk_s3::Client::from_conf(config.timeout_config(timeouts.build()).build()))
+        let credentials = environment.credentials_provider().map(KeptCredentials::new);
+        config.set_credentials_provider(credentials.clone().map(SharedCredentialsProvider::new));
+        let client = aws_sdk_s3::Client::from_conf(config.timeout_config(timeouts.build()).build());
+        Ok(Connected { client, credentials })
     }
 }
 
@@ -289,24 +262,6 @@ fn check_text(name: &str, text: &str, code: &str) -> Answer<()> {
     }
     let message = format!("{name} has a character that it cannot have, such as a space or the end of a line");
     Err(Fault { code: code.to_owned(), message, request_id: None })
-}
-
-#[derive(Debug)]
-struct Provider(Arc<dyn CredentialsSource>);
-
-impl ProvideCredentials for Provider {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        let source = Arc::clone(&self.0);
-        future::ProvideCredentials::new(async move {
-            let keys = source.credentials().await;
-            let keys = keys.and_then(AccessKeys::checked).map_err(CredentialsError::provider_error)?;
-            let AccessKeys { access_key_id, secret_access_key, session_token, expires_at } = keys;
-            Ok(Credentials::new(access_key_id, secret_access_key, session_token, expires_at, "strands-native"))
-        })
-    }
 }
 
 /// What remains of a panic, or of a task that was given up with its runtime.
