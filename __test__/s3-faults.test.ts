@@ -51,6 +51,17 @@ describe.each(s3Storages)('%s', (_, open) => {
     expect(requests).toHaveLength(6)
   })
 
+  it('tries again however often the requests of another storage have failed', async () => {
+    const broken = await fakeS3(() => ({ status: 503, body: errorBody('SlowDown', 'No.') }))
+    const failing = open({ endpoint: broken.endpoint })
+    await rejectionsOf(Array.from({ length: 60 }, () => failing.read('k')))
+    let refusals = 1
+    const { endpoint } = await fakeS3(() =>
+      refusals-- > 0 ? { status: 503, body: errorBody('SlowDown', 'No.') } : { body: 'v' },
+    )
+    expect(await open({ endpoint }).read('k')).toStrictEqual(encode('v'))
+  }, 30_000)
+
   it('goes on after an empty page that says there is more', async () => {
     const { endpoint } = await fakeS3(({ url }) => ({
       body: url!.includes('continuation-token=two') ? pageBody(['p/b', 'p/a']) : pageBody([], 'two'),

@@ -19,7 +19,7 @@ use std::time::Duration;
 use aws_config::{BehaviorVersion, SdkConfig};
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_credential_types::provider::error::CredentialsError;
-use aws_sdk_s3::config::retry::RetryConfig;
+use aws_sdk_s3::config::retry::{RetryConfig, RetryPartition};
 use aws_sdk_s3::config::timeout::TimeoutConfig;
 use aws_sdk_s3::config::{Config, Region, RequestChecksumCalculation, ResponseChecksumValidation};
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
@@ -191,6 +191,8 @@ impl Settings {
         let mut config = Config::from(&environment)
             .to_builder()
             .force_path_style(self.force_path_style)
+            // What fails at one server takes no attempts from another.
+            .retry_partition(RetryPartition::custom("strands-native").build())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
         if let Some(endpoint) = &self.endpoint {
