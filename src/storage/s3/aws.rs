@@ -27,6 +27,7 @@ use aws_sdk_s3::operation::RequestId;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::EncodingType;
 use aws_types::os_shim_internal::Env;
+use aws_types::service_config::ServiceConfigKey;
 use bytes::Bytes;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
@@ -195,9 +196,8 @@ impl Settings {
             .retry_partition(RetryPartition::custom("strands-native").build())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
-        if let Some(endpoint) = &self.endpoint {
-            config.set_endpoint_url(Some(ending_in_slash(endpoint)));
-        }
+        let endpoint = self.endpoint.clone().or_else(|| configured_endpoint(&environment));
+        config.set_endpoint_url(endpoint.as_deref().map(ending_in_slash));
         if let Some(attempts) = self.max_attempts {
             let retries = environment.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
             config.set_retry_config(Some(retries.with_max_attempts(attempts)));
@@ -236,25 +236,27 @@ impl Settings {
     }
 }
 
-/// The variables without those at which the SDK panics or goes astray, and other SDKs do not.
+/// The variables without those at which the SDK panics or goes astray, and other SDKs do not. One of them is a variable
+/// with nothing in it, by which scripts and containers say that it is not set.
 fn usable(mut variables: Variables) -> Variables {
     variables.retain(|name, value| match name.as_str() {
         "AWS_RETRY_MODE" => matches!(value.as_str(), "standard" | "adaptive"),
         "AWS_MAX_ATTEMPTS" => value.parse::<u32>().is_ok_and(|attempts| attempts > 0),
-        "AWS_ENDPOINT_URL" | "AWS_ENDPOINT_URL_S3" => !value.is_empty(),
-        _ => true,
+        _ => !value.is_empty(),
     });
-    for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"] {
-        if let Some(url) = variables.get_mut(name) {
-            *url = ending_in_slash(url);
-        }
-    }
     variables
+}
+
+/// The endpoint that the environment names, in a variable or in a profile: first the one for S3 alone.
+fn configured_endpoint(environment: &SdkConfig) -> Option<String> {
+    let key = ServiceConfigKey::builder().service_id("S3").env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
+    let for_s3 = environment.service_config().and_then(|settings| settings.load_config(key.ok()?));
+    for_s3.or_else(|| environment.endpoint_url().map(str::to_owned))
 }
 
 /// To the path of this URL, the SDK adds the bucket without a slash.
 fn ending_in_slash(url: &str) -> String {
-    format!("{}/", url.trim_end_matches('/'))
+    format!("{}/", url.trim().trim_end_matches('/'))
 }
 
 /// Refuses what no header can hold, at which the SDK panics.
