@@ -128,6 +128,15 @@ describe('our S3Storage', () => {
     expect(await runScript(source, { timeoutMs, env: { ...env, AWS_CONFIG_FILE: config } })).toBe('from native')
   })
 
+  it('passes over what is no text in an environment that the program has made', async () => {
+    const source = `
+      process.env = { ...process.env, AWS_PROFILE: undefined, NUMBER: 5 }
+      ${roundTrip('native', freshPrefix())}
+    `
+    const env = { ...bareEnv(), ...keys, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region }
+    expect(await runScript(source, { timeoutMs, env })).toBe('from native')
+  })
+
   it.each([
     ['a region', 'MissingRegion', keys],
     ['credentials', 'CredentialsProviderError', { AWS_REGION: region }],
