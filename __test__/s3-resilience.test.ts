@@ -94,6 +94,13 @@ describe('our S3Storage', () => {
     expect(await open(endpoint, { credentials: credentialsOnce }).read('k')).toStrictEqual(encode('v'))
   })
 
+  it('sends no session token that has nothing in it', async () => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const keys = { ...credentials, sessionToken: '' }
+    for (const given of [keys, async () => keys]) await open(endpoint, { credentials: given }).read('k')
+    expect(requests.map(({ headers }) => headers['x-amz-security-token'])).toEqual([undefined, undefined])
+  })
+
   it('gets nothing again where lists and answers write one ETag in two forms', async () => {
     const forms = { list: 'W/"1"', get: '"1"' }
     const { endpoint, requests } = await fakeS3(({ url }) =>

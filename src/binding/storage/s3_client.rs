@@ -127,7 +127,7 @@ pub fn access_keys(env: &Env, keys: &Object<'_>) -> Result<AccessKeys> {
     let token = options::raw_property(env, keys, "sessionToken")?;
     let session_token = match token.get_type()? {
         ValueType::Undefined | ValueType::Null => None,
-        _ => Some(options::lossy_text(env, "sessionToken", token)?),
+        _ => Some(options::lossy_text(env, "sessionToken", token)?).filter(|token| !token.is_empty()),
     };
     let (access_key_id, secret_access_key) = (text("accessKeyId")?, text("secretAccessKey")?);
     Ok(AccessKeys { access_key_id, secret_access_key, session_token, expires_at: None })
