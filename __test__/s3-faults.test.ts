@@ -84,6 +84,20 @@ describe.each(ourS3Storages)('%s, unlike the one of the SDK,', (_, open) => {
     expect(cause).toMatchObject(told)
   })
 
+  // The SDK gives the first page, or asks for the same one for ever.
+  it.each([
+    ['no next page', ''],
+    ['the same page again', '<NextContinuationToken>two</NextContinuationToken>'],
+  ])('takes no part of a listing for all of it where the server names %s', async (_, token) => {
+    const { endpoint } = await fakeS3(() => ({
+      body: pageBody(['k']).replace('<IsTruncated>false', `${token}<IsTruncated>true`),
+    }))
+    const storage = open({ endpoint, prefix: '' })
+    for (const error of await rejectionsOf([storage.list(''), storage.search('k')])) {
+      expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'IncompleteListing' } })
+    }
+  })
+
   it('takes a 404 without any words for a missing key, and a 403 for a fault', async () => {
     for (const [status, expected] of [
       [404, null],

@@ -214,7 +214,8 @@
           names: named.map(({ Key }) => Key),
           etags: named.map(({ ETag }) => ETag ?? ''),
           isEncoded: EncodingType === 'url',
-          next: IsTruncated ? (NextContinuationToken ?? undefined) : undefined,
+          isTruncated: !!IsTruncated,
+          next: NextContinuationToken ?? undefined,
         }
       },
     },

@@ -61,7 +61,8 @@ impl Requests for JavaScriptClient {
             let etags: Vec<String> = page.get_named_property("etags")?;
             let objects = names.into_iter().zip(etags).map(|(name, etag)| S3Object { name, etag }).collect();
             let is_encoded = page.get_named_property("isEncoded")?;
-            Ok(Page { objects, is_encoded, next: page.get_named_property("next")? })
+            let is_truncated = page.get_named_property("isTruncated")?;
+            Ok(Page { objects, is_encoded, is_truncated, next: page.get_named_property("next")? })
         })
     }
 }

@@ -164,11 +164,11 @@ impl Requests for Client {
             let request = request.encoding_type(EncodingType::Url).set_continuation_token(page);
             let output = request.send().await.map_err(fault)?;
             let is_encoded = output.encoding_type == Some(EncodingType::Url);
-            let next = output.next_continuation_token.filter(|_| output.is_truncated == Some(true));
+            let is_truncated = output.is_truncated == Some(true);
             let objects = output.contents.unwrap_or_default().into_iter();
             let objects =
                 objects.filter_map(|object| Some(Object { name: object.key?, etag: object.e_tag.unwrap_or_default() }));
-            Ok(Page { objects: objects.collect(), is_encoded, next })
+            Ok(Page { objects: objects.collect(), is_encoded, is_truncated, next: output.next_continuation_token })
         })
     }
 }
