@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { nativeStorage, sdkStorage } from './implementations.js'
 import { client, ourS3Storages, s3Storages, server } from './s3.js'
-import { errorBody, fakeS3, pageBody } from './s3-traffic.js'
+import { errorBody, fakeS3, listen, pageBody } from './s3-traffic.js'
 import { rejectionOf, rejectionsOf } from './settled.js'
 import { encode } from './text-bytes.js'
 
@@ -67,6 +67,20 @@ describe.each(s3Storages)('%s', (_, open) => {
       body: url!.includes('continuation-token=two') ? pageBody(['p/b', 'p/a']) : pageBody([], 'two'),
     }))
     expect(await open({ endpoint, prefix: 'p' }).list('')).toEqual(['a', 'b'])
+  })
+
+  it.each([
+    ['before it answers', {}],
+    ['halfway through an answer', { 'content-length': '100' }],
+    ['halfway through an answer of unknown length', { 'transfer-encoding': 'chunked' }],
+  ])('rejects where the server hangs up %s', async (when, headers) => {
+    const { endpoint } = await listen((_, outgoing) => {
+      if (when === 'before it answers') return void outgoing.destroy()
+      outgoing.writeHead(200, headers)
+      outgoing.write('some', () => setTimeout(() => outgoing.destroy(), 20))
+    })
+    const errors = await rejectionsOf([open({ endpoint }).read('k'), open({ endpoint }).list('')])
+    for (const error of errors) expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'ECONNRESET' } })
   })
 
   it('rejects where nobody listens', async () => {
@@ -150,6 +164,11 @@ describe('our S3Storage', () => {
       await rejectionOf(open(endpoint, { maxAttempts }).read('k'))
       expect(requests).toHaveLength(maxAttempts)
     }
+  })
+
+  it('says that there is no such host', async () => {
+    const error = await rejectionOf(open('http://no-such-host.invalid', { maxAttempts: 1 }).read('k'))
+    expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'ENOTFOUND' } })
   })
 
   it('waits for an answer as long as it is told', async () => {

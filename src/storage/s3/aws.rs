@@ -324,9 +324,17 @@ fn code_of(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(number) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
         return Some(format!("{:?}", nix::errno::Errno::from_raw(number)));
     }
-    // The types of the SDK that say so are private.
+    /// The types that say so are private, or of crates below the SDK.
+    const SIGNS: [(&str, &str); 6] = [
+        ("timeout", "TimeoutError"),
+        ("minimum throughput", "TimeoutError"),
+        ("closed before message completed", "ECONNRESET"),
+        ("end of file before message length reached", "ECONNRESET"),
+        ("unexpected EOF", "ECONNRESET"),
+        ("dns error", "ENOTFOUND"),
+    ];
     let message = error.to_string();
-    ["timeout", "minimum throughput"].iter().any(|sign| message.contains(sign)).then(|| "TimeoutError".to_owned())
+    SIGNS.iter().find(|(sign, _)| message.contains(sign)).map(|(_, code)| (*code).to_owned())
 }
 
 #[cfg(test)]
