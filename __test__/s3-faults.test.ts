@@ -83,6 +83,14 @@ describe.each(s3Storages)('%s', (_, open) => {
     for (const error of errors) expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'ECONNRESET' } })
   })
 
+  it.each(['a/b', 'a/../b'])('refuses the bucket %s, which would be a bucket and a part of a key', async (bucket) => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const storage = open({ endpoint, bucket })
+    const errors = await rejectionsOf([storage.write('k', encode('v')), storage.read('k'), storage.list('')])
+    for (const error of errors) expect(error.cause).toMatchObject({ name: 'InvalidBucketName' })
+    expect(requests).toEqual([])
+  })
+
   it('rejects where nobody listens', async () => {
     const error = await rejectionOf(open({ endpoint: 'http://127.0.0.1:1' }).read('k'))
     expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'ECONNREFUSED' } })
@@ -164,6 +172,13 @@ describe('our S3Storage', () => {
       await rejectionOf(open(endpoint, { maxAttempts }).read('k'))
       expect(requests).toHaveLength(maxAttempts)
     }
+  })
+
+  it.each(['', '.', '..'])("refuses the bucket '%s', which no path can hold", async (bucket) => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const storage = new nativeStorage.S3Storage(bucket, { endpoint, region, credentials, forcePathStyle: true })
+    expect((await rejectionOf(storage.read('k'))).cause).toMatchObject({ name: 'InvalidBucketName' })
+    expect(requests).toEqual([])
   })
 
   it('says that there is no such host', async () => {

@@ -105,6 +105,7 @@ impl Client {
         let connection = Arc::clone(&self.0);
         let answer = async move {
             let _turn = connection.turns.acquire().await;
+            check_bucket(&connection.bucket)?;
             let connected = connection.connected.get_or_try_init(|| connection.settings.connect()).await?;
             if let Some(credentials) = &connected.credentials {
                 credentials.renew().await.map_err(|error| network_fault(&error))?;
@@ -257,6 +258,15 @@ fn configured_endpoint(environment: &SdkConfig) -> Option<String> {
 /// To the path of this URL, the SDK adds the bucket without a slash.
 fn ending_in_slash(url: &str) -> String {
     format!("{}/", url.trim().trim_end_matches('/'))
+}
+
+/// Refuses what would not stay one part of a path. The name of an access point may have slashes.
+fn check_bucket(name: &str) -> Answer<()> {
+    if name.starts_with("arn:") || !(matches!(name, "" | "." | "..") || name.contains('/')) {
+        return Ok(());
+    }
+    let message = format!("'{name}' names no bucket: it is empty, a step of a path, or has a slash in it");
+    Err(Fault { code: "InvalidBucketName".to_owned(), message, request_id: None })
 }
 
 /// Refuses what no header can hold, at which the SDK panics.
