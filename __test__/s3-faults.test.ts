@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { nativeStorage, sdkStorage } from './implementations.js'
 import { client, ourS3Storages, s3Storages, server } from './s3.js'
-import { errorBody, fakeS3, pageBody } from './s3-traffic.js'
+import { errorBody, fakeS3, listen, pageBody } from './s3-traffic.js'
 import { rejectionOf, rejectionsOf } from './settled.js'
 import { encode } from './text-bytes.js'
 
@@ -51,11 +51,44 @@ describe.each(s3Storages)('%s', (_, open) => {
     expect(requests).toHaveLength(6)
   })
 
+  it('tries again however often the requests of another storage have failed', async () => {
+    const broken = await fakeS3(() => ({ status: 503, body: errorBody('SlowDown', 'No.') }))
+    const failing = open({ endpoint: broken.endpoint })
+    await rejectionsOf(Array.from({ length: 60 }, () => failing.read('k')))
+    let refusals = 1
+    const { endpoint } = await fakeS3(() =>
+      refusals-- > 0 ? { status: 503, body: errorBody('SlowDown', 'No.') } : { body: 'v' },
+    )
+    expect(await open({ endpoint }).read('k')).toStrictEqual(encode('v'))
+  }, 30_000)
+
   it('goes on after an empty page that says there is more', async () => {
     const { endpoint } = await fakeS3(({ url }) => ({
       body: url!.includes('continuation-token=two') ? pageBody(['p/b', 'p/a']) : pageBody([], 'two'),
     }))
     expect(await open({ endpoint, prefix: 'p' }).list('')).toEqual(['a', 'b'])
+  })
+
+  it.each([
+    ['before it answers', {}],
+    ['halfway through an answer', { 'content-length': '100' }],
+    ['halfway through an answer of unknown length', { 'transfer-encoding': 'chunked' }],
+  ])('rejects where the server hangs up %s', async (when, headers) => {
+    const { endpoint } = await listen((_, outgoing) => {
+      if (when === 'before it answers') return void outgoing.destroy()
+      outgoing.writeHead(200, headers)
+      outgoing.write('some', () => setTimeout(() => outgoing.destroy(), 20))
+    })
+    const errors = await rejectionsOf([open({ endpoint }).read('k'), open({ endpoint }).list('')])
+    for (const error of errors) expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'ECONNRESET' } })
+  })
+
+  it.each(['a/b', 'a/../b'])('refuses the bucket %s, which would be a bucket and a part of a key', async (bucket) => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const storage = open({ endpoint, bucket })
+    const errors = await rejectionsOf([storage.write('k', encode('v')), storage.read('k'), storage.list('')])
+    for (const error of errors) expect(error.cause).toMatchObject({ name: 'InvalidBucketName' })
+    expect(requests).toEqual([])
   })
 
   it('rejects where nobody listens', async () => {
@@ -71,6 +104,20 @@ describe.each(ourS3Storages)('%s, unlike the one of the SDK,', (_, open) => {
     expect(cause).toBeInstanceOf(Error)
     const told = { code: 'AccessDenied', name: 'AccessDenied', message: 'Not you.', requestId: 'REQUEST-7' }
     expect(cause).toMatchObject(told)
+  })
+
+  // The SDK gives the first page, or asks for the same one for ever.
+  it.each([
+    ['no next page', ''],
+    ['the same page again', '<NextContinuationToken>two</NextContinuationToken>'],
+  ])('takes no part of a listing for all of it where the server names %s', async (_, token) => {
+    const { endpoint } = await fakeS3(() => ({
+      body: pageBody(['k']).replace('<IsTruncated>false', `${token}<IsTruncated>true`),
+    }))
+    const storage = open({ endpoint, prefix: '' })
+    for (const error of await rejectionsOf([storage.list(''), storage.search('k')])) {
+      expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'IncompleteListing' } })
+    }
   })
 
   it('takes a 404 without any words for a missing key, and a 403 for a fault', async () => {
@@ -125,6 +172,18 @@ describe('our S3Storage', () => {
       await rejectionOf(open(endpoint, { maxAttempts }).read('k'))
       expect(requests).toHaveLength(maxAttempts)
     }
+  })
+
+  it.each(['', '.', '..'])("refuses the bucket '%s', which no path can hold", async (bucket) => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const storage = new nativeStorage.S3Storage(bucket, { endpoint, region, credentials, forcePathStyle: true })
+    expect((await rejectionOf(storage.read('k'))).cause).toMatchObject({ name: 'InvalidBucketName' })
+    expect(requests).toEqual([])
+  })
+
+  it('says that there is no such host', async () => {
+    const error = await rejectionOf(open('http://no-such-host.invalid', { maxAttempts: 1 }).read('k'))
+    expect(error).toMatchObject({ name: 'StorageError', cause: { code: 'ENOTFOUND' } })
   })
 
   it('waits for an answer as long as it is told', async () => {

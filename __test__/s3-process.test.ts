@@ -101,6 +101,42 @@ describe('our S3Storage', () => {
     expect(await runScript(told, { timeoutMs, env: bothWrong })).toBe('from native')
   })
 
+  it.each(['profile mine', 'services of-mine'])('keeps the path of an endpoint in the section %s', async (section) => {
+    const { endpoint: base, requests } = await fakeS3(() => ({ body: 'v' }))
+    const config = join(scratchDirectory(), 'config')
+    const url = `endpoint_url = ${base}/base`
+    const given = section.startsWith('services') ? `services = of-mine\n[${section}]\ns3 =\n  ${url}` : url
+    writeFileSync(config, `[profile mine]\nregion = ${region}\n${given}\n`)
+    const source = `
+      const { S3Storage } = await load('native')
+      await new S3Storage('bucket', { forcePathStyle: true }).read('k')
+      console.log('0')
+    `
+    await runScript(source, { timeoutMs, env: { ...bareEnv(), ...keys, AWS_CONFIG_FILE: config, AWS_PROFILE: 'mine' } })
+    expect(requests.map(({ url }) => url!.split('?')[0])).toEqual(['/base/bucket/k'])
+  })
+
+  it('takes variables with nothing in them for absent', async () => {
+    const config = join(scratchDirectory(), 'config')
+    const { accessKeyId, secretAccessKey } = credentials
+    const secrets = `aws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}`
+    writeFileSync(config, `[default]\nregion = ${region}\nendpoint_url = ${endpoint}\n${secrets}\n`)
+    const names = ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE', 'AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3']
+    const more = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_WEB_IDENTITY_TOKEN_FILE']
+    const env = { ...bareEnv(), ...Object.fromEntries([...names, ...more].map((name) => [name, ''])) }
+    const source = roundTrip('native', freshPrefix())
+    expect(await runScript(source, { timeoutMs, env: { ...env, AWS_CONFIG_FILE: config } })).toBe('from native')
+  })
+
+  it('passes over what is no text in an environment that the program has made', async () => {
+    const source = `
+      process.env = { ...process.env, AWS_PROFILE: undefined, NUMBER: 5 }
+      ${roundTrip('native', freshPrefix())}
+    `
+    const env = { ...bareEnv(), ...keys, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region }
+    expect(await runScript(source, { timeoutMs, env })).toBe('from native')
+  })
+
   it.each([
     ['a region', 'MissingRegion', keys],
     ['credentials', 'CredentialsProviderError', { AWS_REGION: region }],

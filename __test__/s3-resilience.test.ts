@@ -94,6 +94,13 @@ describe('our S3Storage', () => {
     expect(await open(endpoint, { credentials: credentialsOnce }).read('k')).toStrictEqual(encode('v'))
   })
 
+  it('sends no session token that has nothing in it', async () => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const keys = { ...credentials, sessionToken: '' }
+    for (const given of [keys, async () => keys]) await open(endpoint, { credentials: given }).read('k')
+    expect(requests.map(({ headers }) => headers['x-amz-security-token'])).toEqual([undefined, undefined])
+  })
+
   it('gets nothing again where lists and answers write one ETag in two forms', async () => {
     const forms = { list: 'W/"1"', get: '"1"' }
     const { endpoint, requests } = await fakeS3(({ url }) =>
@@ -107,6 +114,41 @@ describe('our S3Storage', () => {
       expect(await storage.search('dark')).toHaveLength(1)
     }
     expect(requests.filter(({ url }) => !url!.includes('list-type=2'))).toHaveLength(1)
+  })
+
+  it('waits for credentials as long as they take, and asks for them once, whatever its time-outs are', async () => {
+    const { endpoint } = await fakeS3(() => ({ body: 'v' }))
+    let asked = 0
+    const provide = async () => {
+      asked += 1
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return credentials
+    }
+    const storage = open(endpoint, { credentials: provide, requestTimeoutMs: 200 })
+    const values = await Promise.all(Array.from({ length: 20 }, () => storage.read('k')))
+    expect(values.map((value) => decode(value!))).toEqual(values.map(() => 'v'))
+    expect(asked).toBe(1)
+  })
+
+  // The SDK for Rust waits for credentials as long as all attempts may take, which is 6.2 s for a single one.
+  it('waits for credentials longer than the SDK for Rust does', async () => {
+    const { endpoint } = await fakeS3(() => ({ body: 'v' }))
+    const provide = () => new Promise((resolve) => setTimeout(resolve, 7_000, credentials))
+    expect(decode((await open(endpoint, { credentials: provide, maxAttempts: 1 }).read('k'))!)).toBe('v')
+  }, 20_000)
+
+  it('asks for credentials again after a failure, and after those that expire soon', async () => {
+    const { endpoint, requests } = await fakeS3(() => ({ body: 'v' }))
+    const soon = { ...credentials, expiration: new Date(Date.now() + 5_000) }
+    const given = [() => Promise.reject(new Error('none yet')), async () => soon, async () => credentials]
+    let asked = 0
+    const storage = open(endpoint, { credentials: () => given[Math.min(asked++, 2)]!() })
+    expect(await rejectionOf(storage.read('k'))).toMatchObject({ cause: { code: 'CredentialsProviderError' } })
+    for (const times of [2, 3, 3]) {
+      await storage.read('k')
+      expect(asked).toBe(times)
+    }
+    expect(requests).toHaveLength(3)
   })
 
   it('gives credentials that read from another storage their turn, however many calls wait for them', async () => {

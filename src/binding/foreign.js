@@ -214,7 +214,8 @@
           names: named.map(({ Key }) => Key),
           etags: named.map(({ ETag }) => ETag ?? ''),
           isEncoded: EncodingType === 'url',
-          next: IsTruncated ? (NextContinuationToken ?? undefined) : undefined,
+          isTruncated: !!IsTruncated,
+          next: NextContinuationToken ?? undefined,
         }
       },
     },
@@ -372,7 +373,11 @@
     },
 
     /** Tells the variables of this environment. */
-    environment: answering(() => ({ names: Object.keys(process.env), values: Object.values(process.env) })),
+    environment: answering(() => {
+      // Whoever puts an object of their own in its place may have left in it what is no text.
+      const names = Object.keys(process.env).filter((name) => typeof process.env[name] === 'string')
+      return { names, values: names.map((name) => process.env[name]) }
+    }),
 
     /** Whether all methods of one of our storages are still ours, and not those of a subclass or of the object itself. */
     isPlain(storage) {

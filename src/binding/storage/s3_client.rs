@@ -61,7 +61,8 @@ impl Requests for JavaScriptClient {
             let etags: Vec<String> = page.get_named_property("etags")?;
             let objects = names.into_iter().zip(etags).map(|(name, etag)| S3Object { name, etag }).collect();
             let is_encoded = page.get_named_property("isEncoded")?;
-            Ok(Page { objects, is_encoded, next: page.get_named_property("next")? })
+            let is_truncated = page.get_named_property("isTruncated")?;
+            Ok(Page { objects, is_encoded, is_truncated, next: page.get_named_property("next")? })
         })
     }
 }
@@ -127,7 +128,7 @@ pub fn access_keys(env: &Env, keys: &Object<'_>) -> Result<AccessKeys> {
     let token = options::raw_property(env, keys, "sessionToken")?;
     let session_token = match token.get_type()? {
         ValueType::Undefined | ValueType::Null => None,
-        _ => Some(options::lossy_text(env, "sessionToken", token)?),
+        _ => Some(options::lossy_text(env, "sessionToken", token)?).filter(|token| !token.is_empty()),
     };
     let (access_key_id, secret_access_key) = (text("accessKeyId")?, text("secretAccessKey")?);
     Ok(AccessKeys { access_key_id, secret_access_key, session_token, expires_at: None })

@@ -6,25 +6,28 @@
 //!
 //! A panic of the SDK is a fault of the request.
 
+mod credentials;
+
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use aws_config::{BehaviorVersion, SdkConfig};
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_credential_types::provider::error::CredentialsError;
-use aws_credential_types::provider::{ProvideCredentials, future};
-use aws_sdk_s3::config::retry::RetryConfig;
+use aws_sdk_s3::config::retry::{RetryConfig, RetryPartition};
 use aws_sdk_s3::config::timeout::TimeoutConfig;
-use aws_sdk_s3::config::{Config, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_sdk_s3::config::{Config, Region, RequestChecksumCalculation, ResponseChecksumValidation};
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::RequestId;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::EncodingType;
 use aws_types::os_shim_internal::Env;
+use aws_types::service_config::ServiceConfigKey;
 use bytes::Bytes;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
@@ -32,6 +35,8 @@ use tokio::time::timeout;
 
 use super::{Answer, Content, Object, Page, Pending, Requests};
 use crate::error::{Error, Fault};
+pub use credentials::{AccessKeys, CredentialsSource};
+use credentials::{KeptCredentials, Provider};
 
 /// What is not left to the environment.
 #[derive(Clone, Debug, Default)]
@@ -64,49 +69,6 @@ pub trait VariablesSource: fmt::Debug + Send + Sync {
     fn variables(&self) -> Pending<Variables>;
 }
 
-/// Gives credentials, again when they have expired.
-pub trait CredentialsSource: fmt::Debug + Send + Sync {
-    /// Those to be used now.
-    fn credentials(&self) -> Pending<AccessKeys>;
-}
-
-/// Credentials.
-#[derive(Clone)]
-pub struct AccessKeys {
-    /// Who asks.
-    pub access_key_id: String,
-    /// What only they know.
-    pub secret_access_key: String,
-    /// Marks credentials that expire.
-    pub session_token: Option<String>,
-    /// When they do.
-    pub expires_at: Option<SystemTime>,
-}
-
-/// Without the secrets, which nobody wants in a log.
-impl fmt::Debug for AccessKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessKeys").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
-    }
-}
-
-impl CredentialsSource for AccessKeys {
-    fn credentials(&self) -> Pending<AccessKeys> {
-        Box::pin(ready(Ok(self.clone())))
-    }
-}
-
-impl AccessKeys {
-    fn checked(self) -> Answer<Self> {
-        const CODE: &str = "InvalidCredentials";
-        check_text("accessKeyId", &self.access_key_id, CODE)?;
-        if let Some(token) = &self.session_token {
-            check_text("sessionToken", token, CODE)?;
-        }
-        Ok(self)
-    }
-}
-
 /// Makes the requests to one bucket.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Connection>);
@@ -115,9 +77,15 @@ pub struct Client(Arc<Connection>);
 struct Connection {
     bucket: String,
     settings: Settings,
-    client: OnceCell<aws_sdk_s3::Client>,
+    connected: OnceCell<Connected>,
     /// One for each request that may be under way.
     turns: Semaphore,
+}
+
+#[derive(Debug)]
+struct Connected {
+    client: aws_sdk_s3::Client,
+    credentials: Option<KeptCredentials>,
 }
 
 impl Client {
@@ -127,7 +95,7 @@ impl Client {
     /// Loads nothing and connects to nothing.
     pub fn new(bucket: &str, settings: Settings) -> Self {
         let (bucket, turns) = (bucket.to_owned(), Semaphore::new(Self::MOST_REQUESTS));
-        Client(Arc::new(Connection { bucket, settings, client: OnceCell::new(), turns }))
+        Client(Arc::new(Connection { bucket, settings, connected: OnceCell::new(), turns }))
     }
 
     fn run<T: Send + 'static, F: Future<Output = Answer<T>> + Send + 'static>(
@@ -137,8 +105,12 @@ impl Client {
         let connection = Arc::clone(&self.0);
         let answer = async move {
             let _turn = connection.turns.acquire().await;
-            let client = connection.client.get_or_try_init(|| connection.settings.connect()).await?;
-            request(client.clone(), Arc::clone(&connection)).await
+            check_bucket(&connection.bucket)?;
+            let connected = connection.connected.get_or_try_init(|| connection.settings.connect()).await?;
+            if let Some(credentials) = &connected.credentials {
+                credentials.renew().await.map_err(|error| network_fault(&error))?;
+            }
+            request(connected.client.clone(), Arc::clone(&connection)).await
         };
         Box::pin(async { tokio::spawn(answer).await.unwrap_or_else(|panic| Err(panicked(panic))) })
     }
@@ -193,17 +165,17 @@ impl Requests for Client {
             let request = request.encoding_type(EncodingType::Url).set_continuation_token(page);
             let output = request.send().await.map_err(fault)?;
             let is_encoded = output.encoding_type == Some(EncodingType::Url);
-            let next = output.next_continuation_token.filter(|_| output.is_truncated == Some(true));
+            let is_truncated = output.is_truncated == Some(true);
             let objects = output.contents.unwrap_or_default().into_iter();
             let objects =
                 objects.filter_map(|object| Some(Object { name: object.key?, etag: object.e_tag.unwrap_or_default() }));
-            Ok(Page { objects: objects.collect(), is_encoded, next })
+            Ok(Page { objects: objects.collect(), is_encoded, is_truncated, next: output.next_continuation_token })
         })
     }
 }
 
 impl Settings {
-    async fn connect(&self) -> Answer<aws_sdk_s3::Client> {
+    async fn connect(&self) -> Answer<Connected> {
         let variables = match &self.variables {
             Some(source) => Some(source.variables().await?),
             None => None,
@@ -221,11 +193,12 @@ impl Settings {
         let mut config = Config::from(&environment)
             .to_builder()
             .force_path_style(self.force_path_style)
+            // What fails at one server takes no attempts from another.
+            .retry_partition(RetryPartition::custom("strands-native").build())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
-        if let Some(endpoint) = &self.endpoint {
-            config.set_endpoint_url(Some(ending_in_slash(endpoint)));
-        }
+        let endpoint = self.endpoint.clone().or_else(|| configured_endpoint(&environment));
+        config.set_endpoint_url(endpoint.as_deref().map(ending_in_slash));
         if let Some(attempts) = self.max_attempts {
             let retries = environment.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
             config.set_retry_config(Some(retries.with_max_attempts(attempts)));
@@ -237,7 +210,10 @@ impl Settings {
         if let Some(timeout) = self.connect_timeout {
             timeouts.set_connect_timeout(Some(timeout));
         }
-        Ok(aws_sdk_s3::Client::from_conf(config.timeout_config(timeouts.build()).build()))
+        let credentials = environment.credentials_provider().map(KeptCredentials::new);
+        config.set_credentials_provider(credentials.clone().map(SharedCredentialsProvider::new));
+        let client = aws_sdk_s3::Client::from_conf(config.timeout_config(timeouts.build()).build());
+        Ok(Connected { client, credentials })
     }
 }
 
@@ -261,25 +237,36 @@ impl Settings {
     }
 }
 
-/// The variables without those at which the SDK panics or goes astray, and other SDKs do not.
+/// The variables without those at which the SDK panics or goes astray, and other SDKs do not. One of them is a variable
+/// with nothing in it, by which scripts and containers say that it is not set.
 fn usable(mut variables: Variables) -> Variables {
     variables.retain(|name, value| match name.as_str() {
         "AWS_RETRY_MODE" => matches!(value.as_str(), "standard" | "adaptive"),
         "AWS_MAX_ATTEMPTS" => value.parse::<u32>().is_ok_and(|attempts| attempts > 0),
-        "AWS_ENDPOINT_URL" | "AWS_ENDPOINT_URL_S3" => !value.is_empty(),
-        _ => true,
+        _ => !value.is_empty(),
     });
-    for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"] {
-        if let Some(url) = variables.get_mut(name) {
-            *url = ending_in_slash(url);
-        }
-    }
     variables
+}
+
+/// The endpoint that the environment names, in a variable or in a profile: first the one for S3 alone.
+fn configured_endpoint(environment: &SdkConfig) -> Option<String> {
+    let key = ServiceConfigKey::builder().service_id("S3").env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
+    let for_s3 = environment.service_config().and_then(|settings| settings.load_config(key.ok()?));
+    for_s3.or_else(|| environment.endpoint_url().map(str::to_owned))
 }
 
 /// To the path of this URL, the SDK adds the bucket without a slash.
 fn ending_in_slash(url: &str) -> String {
-    format!("{}/", url.trim_end_matches('/'))
+    format!("{}/", url.trim().trim_end_matches('/'))
+}
+
+/// Refuses what would not stay one part of a path. The name of an access point may have slashes.
+fn check_bucket(name: &str) -> Answer<()> {
+    if name.starts_with("arn:") || !(matches!(name, "" | "." | "..") || name.contains('/')) {
+        return Ok(());
+    }
+    let message = format!("'{name}' names no bucket: it is empty, a step of a path, or has a slash in it");
+    Err(Fault { code: "InvalidBucketName".to_owned(), message, request_id: None })
 }
 
 /// Refuses what no header can hold, at which the SDK panics.
@@ -289,24 +276,6 @@ fn check_text(name: &str, text: &str, code: &str) -> Answer<()> {
     }
     let message = format!("{name} has a character that it cannot have, such as a space or the end of a line");
     Err(Fault { code: code.to_owned(), message, request_id: None })
-}
-
-#[derive(Debug)]
-struct Provider(Arc<dyn CredentialsSource>);
-
-impl ProvideCredentials for Provider {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        let source = Arc::clone(&self.0);
-        future::ProvideCredentials::new(async move {
-            let keys = source.credentials().await;
-            let keys = keys.and_then(AccessKeys::checked).map_err(CredentialsError::provider_error)?;
-            let AccessKeys { access_key_id, secret_access_key, session_token, expires_at } = keys;
-            Ok(Credentials::new(access_key_id, secret_access_key, session_token, expires_at, "strands-native"))
-        })
-    }
 }
 
 /// What remains of a panic, or of a task that was given up with its runtime.
@@ -365,9 +334,17 @@ fn code_of(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(number) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
         return Some(format!("{:?}", nix::errno::Errno::from_raw(number)));
     }
-    // The types of the SDK that say so are private.
+    /// The types that say so are private, or of crates below the SDK.
+    const SIGNS: [(&str, &str); 6] = [
+        ("timeout", "TimeoutError"),
+        ("minimum throughput", "TimeoutError"),
+        ("closed before message completed", "ECONNRESET"),
+        ("end of file before message length reached", "ECONNRESET"),
+        ("unexpected EOF", "ECONNRESET"),
+        ("dns error", "ENOTFOUND"),
+    ];
     let message = error.to_string();
-    ["timeout", "minimum throughput"].iter().any(|sign| message.contains(sign)).then(|| "TimeoutError".to_owned())
+    SIGNS.iter().find(|(sign, _)| message.contains(sign)).map(|(_, code)| (*code).to_owned())
 }
 
 #[cfg(test)]

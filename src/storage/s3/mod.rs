@@ -69,7 +69,9 @@ pub struct Page {
     pub objects: Vec<Object>,
     /// Whether the names are percent-encoded, since XML cannot hold every character.
     pub is_encoded: bool,
-    /// The name of the next page, if there is one.
+    /// Whether there is another page after it.
+    pub is_truncated: bool,
+    /// The name of that page.
     pub next: Option<String>,
 }
 
@@ -169,17 +171,21 @@ impl S3Storage {
         let mut listing = Vec::new();
         let mut next = None;
         loop {
-            let page = self.requests.list(beginning.clone(), next).await.map_err(failed)?;
+            let page = self.requests.list(beginning.clone(), next.clone()).await.map_err(failed)?;
             for mut object in page.objects {
                 if page.is_encoded {
                     object.name = decode(&object.name);
                 }
                 listing.extend(self.key_of(&object.name).map(|key| (key, object)));
             }
-            next = page.next;
-            if next.is_none() {
+            if !page.is_truncated {
                 break;
             }
+            if page.next.is_none() || page.next == next {
+                // A part of a listing must not pass for all of it: an index would drop the rest.
+                return Err(failed(incomplete()));
+            }
+            next = page.next;
         }
         Key::sort(&mut listing, |(key, _)| key);
         Ok(listing)
@@ -242,6 +248,12 @@ impl Storage for S3Storage {
         const MOST_READERS: usize = 32;
         values.min(MOST_READERS)
     }
+}
+
+/// A server that knows another way of listing only, or none.
+fn incomplete() -> Fault {
+    let message = "the server says that there are more objects, and names no next page of them";
+    Fault { code: "IncompleteListing".to_owned(), message: message.to_owned(), request_id: None }
 }
 
 /// The version that an ETag tells, in the one form for all of those in which servers write it.

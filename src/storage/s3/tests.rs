@@ -72,7 +72,7 @@ impl Requests for Bucket {
             page.map(|(name, data)| Object { name: name.replace('%', "%25").replace('+', "%2B"), etag: etag_of(data) });
         let objects = objects.collect();
         let next = matching.next().map(|_| (first + self.page_length).to_string());
-        done(Ok(Page { objects, is_encoded: true, next }))
+        done(Ok(Page { objects, is_encoded: true, is_truncated: next.is_some(), next }))
     }
 }
 
@@ -139,7 +139,7 @@ fn a_page_without_objects_is_not_the_last_if_it_names_another() {
         fn list(&self, prefix: String, page: Option<String>) -> Pending<Page> {
             match page {
                 Some(page) => self.0.list(prefix, Some(page)),
-                None => done(Ok(Page { next: Some("0".to_owned()), ..Page::default() })),
+                None => done(Ok(Page { is_truncated: true, next: Some("0".to_owned()), ..Page::default() })),
             }
         }
     }
