@@ -503,7 +503,8 @@ export declare class NamespacedStorage {
  *
  * Settings that are not given are looked for at the first call, where the tools of AWS look for them: environment
  * (`AWS_PROFILE` and `AWS_ENDPOINT_URL_S3` among others), profiles, single sign-on, web identity, and the roles of
- * containers and instances. At most 128 requests of a storage and its views are under way at the same time.
+ * containers and instances. At most 128 requests of a storage and its views are under way at the
+ * same time, unless an `s3Client` makes them.
  */
 export declare class S3Storage {
   /**
