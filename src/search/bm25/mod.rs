@@ -10,8 +10,8 @@
 //!
 //! # Truth
 //! The index is derived from the storage. Hits whose entries are gone from it are left out, whoever removed them. A file that
-//! is damaged or no index is set aside under another name, and the next search makes a new one from the storage; a file
-//! that is merely busy, or cannot be written, never is.
+//! is damaged or no index is set aside under another name, and the search that finds it so, or the next one, makes a new one
+//! from the storage; a file that is merely busy, or cannot be written, never is.
 
 mod backfill;
 mod database;
@@ -145,14 +145,18 @@ impl Bm25Index {
     /// [`Error::Index`], or those of [`Storage::existing`].
     pub fn search(&self, storage: &dyn Storage, query: &Bm25Query) -> Result<Vec<Bm25Hit>> {
         let Some(matched) = &query.matched else { return Ok(Vec::new()) };
-        if self.reading(Database::is_incomplete)? == Some(true) {
-            match self.backfill(storage, &mut |_| Ok(())) {
-                // Where nothing can be written, what there is must do.
-                Ok(_) | Err(Error::Index { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        let hits_in = |reader: &Database| live_hits(&reader.read()?, storage, matched, query);
+        // Both in one: damage may show only where something is looked for, and what then takes the index's place is empty.
+        let hits = self.reading(|reader| if reader.is_incomplete()? { Ok(None) } else { hits_in(reader).map(Some) })?;
+        if let Some(hits) = hits.unwrap_or_else(|| Some(Vec::new())) {
+            return Ok(hits);
         }
-        let hits = self.reading(|reader| live_hits(&reader.read()?, storage, matched, query))?;
+        match self.backfill(storage, &mut |_| Ok(())) {
+            // Where nothing can be written, what there is must do.
+            Ok(_) | Err(Error::Index { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let hits = self.reading(hits_in)?;
         Ok(hits.unwrap_or_default())
     }
 

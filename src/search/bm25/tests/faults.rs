@@ -243,3 +243,22 @@ fn a_view_is_searched_for_its_own_entries_as_if_its_keys_had_no_prefix() {
     assert_eq!(found("agents word", Match::All, 9), [""; 0]);
     assert_eq!(found("agent another", Match::All, 9), ["other"]);
 }
+
+#[test]
+fn damage_that_only_a_search_comes_upon_costs_it_no_hits() {
+    for table in ["documents_data", "documents_idx", "documents_docsize", "documents_content"] {
+        let indexed = Indexed::new();
+        for number in 0..40 {
+            indexed.write(&number.to_string(), &format!("word and {number}{}", " more".repeat(200)));
+        }
+        indexed.index.close();
+        let root_page = "SELECT rootpage FROM sqlite_master WHERE name = ?1";
+        let page: u32 = indexed.database().query_row(root_page, [table], |row| row.get(0)).unwrap();
+        let page = page as usize;
+        let mut bytes = fs::read(indexed.index.path()).unwrap();
+        bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
+        fs::write(indexed.index.path(), bytes).unwrap();
+        assert_eq!(indexed.found("word").len(), 40, "{table}");
+        assert_eq!(indexed.index.take_set_aside().len(), 1, "{table}");
+    }
+}
