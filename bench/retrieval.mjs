@@ -7,11 +7,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ours, sdk } from './contenders.mjs'
 import { minisearch, orama } from './other-indexes.mjs'
 import { withPython } from './peer.mjs'
 
-const path = process.env.LOCOMO ?? new URL('../../shared/data/locomo/conv-26.json', import.meta.url).pathname
+const path = process.env.LOCOMO ?? fileURLToPath(new URL('../../shared/data/locomo/conv-26.json', import.meta.url))
 if (!existsSync(path)) {
   console.log(`There is no conversation at ${path}: nothing was measured. Set LOCOMO to the path of one.`)
   process.exit()
